@@ -1,0 +1,29 @@
+# make setup   .venv with colrun in it          make test   lint, types, all tests that run anywhere
+# make lint    ruff and mypy only               make clean  remove .venv and caches
+PYTHON    ?= python3
+PIP_FLAGS ?=
+BIN       := .venv/bin
+# One core per test process: torch must not start threads of its own on top.
+export OMP_NUM_THREADS ?= 1
+JOBS      ?= $(shell nproc 2>/dev/null || echo 2)
+
+.PHONY: setup lint test clean
+setup: .venv/installed
+
+.venv/installed: pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "colrun needs Python 3.11 or newer; name one with: make setup PYTHON=python3.12" >&2; exit 2; }
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --disable-pip-version-check $(PIP_FLAGS) -c constraints.txt -e '.[dev]'
+	@touch $@
+
+lint: setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+test: lint
+	$(BIN)/pytest -n $(JOBS)
+
+clean:
+	rm -rf .venv build *.egg-info .pytest_cache .mypy_cache .ruff_cache

@@ -1,0 +1,25 @@
+"""Errors a user can mend: one sentence that says what is wrong, where, and what would be right."""
+
+import difflib
+from collections.abc import Iterable
+
+
+class InvalidValueError(ValueError):
+    """A value that cannot be used. The command line prints it without a traceback and exits with code 2."""
+
+
+def choose(value: object, allowed: Iterable[str], what: str) -> str:
+    """Return `value` if it is one of `allowed`, or say which names there are and which one is close."""
+    names = list(allowed)
+    if isinstance(value, str) and value in names:
+        return value
+    close = difflib.get_close_matches(str(value), names, n=1)
+    hint = f" Did you mean {close[0]!r}?" if close else ""
+    raise InvalidValueError(f"{what} {value!r} is not known; it must be one of {', '.join(names)}.{hint}")
+
+
+def positive_int(value: object, what: str, least: int = 1) -> int:
+    """Return `value` if it is a whole number of at least `least`."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise InvalidValueError(f"{what} is {value!r}; it must be a whole number, {least} or more.")
+    return value
