@@ -1,0 +1,105 @@
+"""The columnar network (Col-NN): C columns of width W with scalar states, sparsely connected.
+
+    z_i(t) = relu(A_i [x(t); h_i(t-1)] + b_i)
+    f_i(t) = relu(B_i z_i(t) + c_i)
+    p_i(t) = Σ_j U_ij · f_j(t) + R_i · h(t-1) [+ q_i]        for every gate of the cell
+
+θ by name, first index always the column that owns the weight: `A` (C, W, inputs [+1]), `b` (C, W), `B` (C, W, W),
+`c` (C, W) and, for each gate such as `p`, `U.p` (C, C, W), `R.p` (C, C) and, with `state_bias`, `q.p` (C).
+"""
+
+import torch
+from torch import Tensor
+
+from colrun.networks import initial
+from colrun.networks.architecture import Architecture
+from colrun.networks.base import Network
+from colrun.networks.cells import CELLS, get_cell
+from colrun.testbed import initial_w, unit_uniform
+
+
+class ColumnarNetwork(Network):
+    """Columns that share nothing but their lateral weights."""
+
+    @property
+    def lateral_weights(self) -> int:
+        """Surviving lateral U weights, over all gates."""
+        own = self.columns * self.architecture.width
+        return sum(int(self.masks[f"U.{gate}"].sum()) - own for gate in self.gates)
+
+    def step(self, theta: dict[str, Tensor], x_t: Tensor, s_tm1: Tensor, stop_lateral: bool = False) -> Tensor:
+        """One forward step, the reference form.
+
+        With `stop_lateral` (section 4.1 of the paper) no gradient flows from a column's state into another column, so
+        that one backward pass from Σ_i h_i(t) gives ∂h_i(t)/∂θ_i and ∂h_i(t)/∂h_i(t-1) for all i at once.
+        """
+        h_tm1 = s_tm1[..., 0, :]
+        column_input = x_t.unsqueeze(-2).expand(*x_t.shape[:-1], self.columns, x_t.shape[-1])
+        if self.architecture.sees_own_state:
+            column_input = torch.cat([column_input, h_tm1.unsqueeze(-1)], dim=-1)
+        z_t = torch.relu(torch.einsum("cwk,...ck->...cw", theta["A"], column_input) + theta["b"])
+        f_t = torch.relu(torch.einsum("cwv,...cv->...cw", theta["B"], z_t) + theta["c"])
+        a, r = [], []
+        for gate in self.gates:
+            U = theta[f"U.{gate}"] * self.masks[f"U.{gate}"]
+            a_gate = torch.einsum("ijw,...jw->...i", U, f_t.detach() if stop_lateral else f_t)
+            if stop_lateral:  # the value added is zero; the gradient is that of the column's own features
+                own = torch.diagonal(U, dim1=0, dim2=1).T
+                a_gate = a_gate + (own * (f_t - f_t.detach())).sum(-1)
+            if f"q.{gate}" in theta:
+                a_gate = a_gate + theta[f"q.{gate}"]
+            a.append(a_gate)
+            if not self.architecture.recurrent:
+                r.append(torch.zeros_like(a_gate))
+                continue
+            R = theta[f"R.{gate}"] * self.masks[f"R.{gate}"]
+            r_gate = torch.einsum("ij,...j->...i", R, h_tm1.detach() if stop_lateral else h_tm1)
+            if stop_lateral:
+                r_gate = r_gate + torch.diagonal(R) * (h_tm1 - h_tm1.detach())
+            r.append(r_gate)
+        return get_cell(self.architecture.cell).update(torch.stack(a, -2), torch.stack(r, -2), s_tm1)
+
+
+def build(architecture: Architecture, seed: int, dtype: torch.dtype = torch.float64) -> ColumnarNetwork:
+    """Draw the network of a seed. Lateral levels share its weights, and their masks are nested."""
+    C, W, inputs = architecture.columns, architecture.width, architecture.inputs
+    init = architecture.switches.init
+    seen = inputs + architecture.sees_own_state
+    row = C * W + (C if architecture.recurrent else 0)  # fan-in of a gate's row (U_i, R_i)
+    A = initial.weight(init, seen, W, seed, "A", C, W, inputs)
+    if architecture.sees_own_state:
+        A = torch.cat([A, initial.weight(init, seen, W, seed, "A.own", C, W, 1)], dim=-1)
+    theta = {
+        "A": A,
+        "b": initial.bias(init, seen, seed, "b", C, W),
+        "B": initial.weight(init, W, W, seed, "B", C, W, W),
+        "c": initial.bias(init, W, seed, "c", C, W),
+    }
+    masks = {name: torch.ones(value.shape, dtype=torch.bool) for name, value in theta.items()}
+    for gate in CELLS[architecture.cell].gates:
+        theta[f"U.{gate}"] = initial.weight(init, row, 1, seed, f"U.{gate}", C, C, W)
+        masks[f"U.{gate}"] = _feature_mask(architecture, seed, gate)
+        if architecture.recurrent:
+            theta[f"R.{gate}"] = initial.weight(init, row, 1, seed, f"R.{gate}", C, C)
+            masks[f"R.{gate}"] = _recurrence_mask(architecture, seed, gate)
+        if architecture.switches.state_bias:
+            theta[f"q.{gate}"] = initial.bias(init, row, seed, f"q.{gate}", C)
+            masks[f"q.{gate}"] = torch.ones(C, dtype=torch.bool)
+    theta = {name: (value * masks[name]).to(dtype) for name, value in theta.items()}
+    return ColumnarNetwork(architecture, seed, theta, masks, initial_w(seed, C).to(dtype))
+
+
+def _feature_mask(architecture: Architecture, seed: int, gate: str) -> Tensor:
+    """U_ij, j ≠ i, survives if its number is below p; U_ii always exists."""
+    C, W = architecture.columns, architecture.width
+    mask = unit_uniform(seed, f"mask.U.{gate}", C, C, W) < architecture.survival
+    return mask | torch.eye(C, dtype=torch.bool).unsqueeze(-1)
+
+
+def _recurrence_mask(architecture: Architecture, seed: int, gate: str) -> Tensor:
+    """R_ij likewise; the switches decide whether R_ij and R_ii are masked at all."""
+    C = architecture.columns
+    survives = unit_uniform(seed, f"mask.R.{gate}", C, C) < architecture.survival
+    own = torch.eye(C, dtype=torch.bool)
+    masked = (own & architecture.switches.mask_own_recurrence) | (~own & architecture.switches.mask_recurrence)
+    return survives | ~masked

@@ -1,0 +1,71 @@
+"""An ordinary dense RNN with the same number of states and, as nearly as possible, the same number of weights.
+
+    z(t) = relu(A [x(t); h(t-1)] + b)      f(t) = relu(B z(t) + c)      p_i(t) = U_i · f(t) + R_i · h(t-1)
+
+All states share one hidden block of H units, so no weight belongs to a state: the network on which section 3 of the
+paper defines Master-User for arbitrary groups of parameters.
+"""
+
+import math
+
+import torch
+from torch import Tensor
+
+from colrun.networks import initial
+from colrun.networks.architecture import Architecture
+from colrun.networks.base import Network
+from colrun.networks.cells import CELLS, get_cell
+from colrun.testbed import initial_w
+
+
+class DenseNetwork(Network):
+    """A dense RNN; `architecture` is the columnar network whose size it has, and C the number of its states."""
+
+    def step(self, theta: dict[str, Tensor], x_t: Tensor, s_tm1: Tensor, stop_lateral: bool = False) -> Tensor:
+        """One forward step; there are no columns between which a gradient could be stopped."""
+        if stop_lateral:
+            raise ValueError("a dense network has no columns, so there are no lateral gradients to stop")
+        h_tm1 = s_tm1[..., 0, :]
+        seen = torch.cat([x_t, h_tm1], dim=-1) if self.architecture.sees_own_state else x_t
+        z_t = torch.relu(seen @ theta["A"].T + theta["b"])
+        f_t = torch.relu(z_t @ theta["B"].T + theta["c"])
+        a, r = [], []
+        for gate in self.gates:
+            a_gate = f_t @ theta[f"U.{gate}"].T
+            a.append(a_gate + theta[f"q.{gate}"] if f"q.{gate}" in theta else a_gate)
+            r.append(h_tm1 @ theta[f"R.{gate}"].T if self.architecture.recurrent else torch.zeros_like(a_gate))
+        return get_cell(self.architecture.cell).update(torch.stack(a, -2), torch.stack(r, -2), s_tm1)
+
+
+def hidden_units(architecture: Architecture) -> int:
+    """H such that the dense network has about as many weights as the fully connected columnar one."""
+    C, W, inputs = architecture.columns, architecture.width, architecture.inputs
+    G = len(CELLS[architecture.cell].gates)
+    columnar = C * (W * (inputs + architecture.sees_own_state) + W + W * W + W) + G * C * C * W
+    # H² + H (inputs [+ C] + 2 + G C) = columnar; R and q are the same in both.
+    linear = inputs + (C if architecture.sees_own_state else 0) + 2 + G * C
+    return max(1, round((math.sqrt(linear**2 + 4 * columnar) - linear) / 2))
+
+
+def build_dense(architecture: Architecture, seed: int, dtype: torch.dtype = torch.float64) -> DenseNetwork:
+    """Draw the dense network of a seed, initialised by the architecture's `init`."""
+    C, inputs, init = architecture.columns, architecture.inputs, architecture.switches.init
+    H = hidden_units(architecture)
+    seen = inputs + (C if architecture.sees_own_state else 0)
+    row = H + (C if architecture.recurrent else 0)
+    theta = {
+        "A": initial.weight(init, seen, H, seed, "dense.A", H, seen),
+        "b": initial.bias(init, seen, seed, "dense.b", H),
+        "B": initial.weight(init, H, H, seed, "dense.B", H, H),
+        "c": initial.bias(init, H, seed, "dense.c", H),
+    }
+    for gate in CELLS[architecture.cell].gates:
+        theta[f"U.{gate}"] = initial.weight(init, row, 1, seed, f"dense.U.{gate}", C, H)
+        if architecture.recurrent:
+            theta[f"R.{gate}"] = initial.weight(init, row, 1, seed, f"dense.R.{gate}", C, C)
+        if architecture.switches.state_bias:
+            theta[f"q.{gate}"] = initial.bias(init, row, seed, f"dense.q.{gate}", C)
+    masks = {name: torch.ones(value.shape, dtype=torch.bool) for name, value in theta.items()}
+    return DenseNetwork(
+        architecture, seed, {k: v.to(dtype) for k, v in theta.items()}, masks, initial_w(seed, C).to(dtype)
+    )

@@ -1,0 +1,53 @@
+"""Lateral ratios: how many weights a column takes from other columns, against its own.
+
+With ratio s (0.1 means 10 %) and C columns a lateral weight survives with probability p = s/(C-1), which gives a column
+s·W lateral feature weights on average against its own W. s = C-1 is the dense network.
+"""
+
+import math
+from decimal import Decimal, InvalidOperation
+
+from colrun.errors import InvalidValueError
+
+DENSE = "dense"
+
+
+def parse_level(level: object) -> float | str:
+    """A ratio from `"10%"`, `0.1`, `"0.1"` or `"dense"`; `"dense"` stays, as its ratio depends on C."""
+    if level == DENSE:
+        return DENSE
+    try:
+        if isinstance(level, bool):
+            raise InvalidOperation
+        text = str(level).strip()
+        # Decimal, so that "0.3%" and 0.003 are the same float.
+        ratio = float(Decimal(text[:-1]) / 100 if text.endswith("%") else Decimal(text))
+    except (InvalidOperation, ValueError):
+        ratio = math.nan
+    if not (math.isfinite(ratio) and ratio >= 0):
+        raise InvalidValueError(
+            f'lateral level {level!r} must be a percentage ("10%"), a ratio of 0 or more (0.1), or "dense".'
+        )
+    return ratio
+
+
+def too_high(ratio: float, columns: int) -> str | None:
+    """Why this ratio cannot exist among so many columns, or None if it can."""
+    if ratio <= columns - 1:
+        return None
+    return f"lateral ratio {ratio:g} is above that of the dense network, C-1 = {columns - 1} for {columns} column(s)"
+
+
+def resolve(level: object, columns: int) -> float:
+    """The ratio s of a level for C columns."""
+    parsed = parse_level(level)
+    ratio = float(columns - 1) if isinstance(parsed, str) else parsed
+    reason = too_high(ratio, columns)
+    if reason:
+        raise InvalidValueError(f'{reason}; it must be between 0 and {columns - 1}, or "dense".')
+    return ratio
+
+
+def survival(ratio: float, columns: int) -> float:
+    """p, the probability that a maskable weight exists; a single column has no neighbours, so p = 0."""
+    return ratio / (columns - 1) if columns > 1 else 0.0

@@ -1,0 +1,161 @@
+"""The slowest and plainest form of everything, written from the definitions with a Python loop over columns.
+
+It shares no code with the package but the parameters of a network, and takes every derivative by autograd.
+"""
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from colrun.networks.base import Gradients, Network
+from colrun.testbed import Sequence
+
+Theta = dict[str, Tensor]
+State = tuple[Tensor, Tensor]  # h and m, each (C,)
+
+
+def step(network: Network, theta: Theta, x: Tensor, state: State) -> State:
+    architecture = network.architecture
+    h, m = state
+    C, cell = architecture.columns, architecture.cell
+    f = []
+    for i in range(C):
+        seen = x
+        if architecture.switches.own_state and cell != "feedforward":
+            seen = torch.cat([x, h[i : i + 1]])
+        z_i = torch.relu(theta["A"][i] @ seen + theta["b"][i])
+        f.append(torch.relu(theta["B"][i] @ z_i + theta["c"][i]))
+
+    def features(gate: str, i: int) -> Tensor:
+        total = sum(
+            (theta[f"U.{gate}"][i, j] * network.masks[f"U.{gate}"][i, j] @ f[j] for j in range(C)), x.new_zeros(())
+        )
+        return total + theta[f"q.{gate}"][i] if architecture.switches.state_bias else total
+
+    def recurrence(gate: str, i: int) -> Tensor:
+        return (theta[f"R.{gate}"][i] * network.masks[f"R.{gate}"][i]) @ h
+
+    def p(gate: str, i: int) -> Tensor:
+        return features(gate, i) + recurrence(gate, i)
+
+    new_h, new_m = [], []
+    for i in range(C):
+        m_i = m[i]
+        match cell:
+            case "additive":
+                h_i = h[i] + torch.tanh(p("p", i))
+            case "feedforward":
+                h_i = torch.tanh(features("p", i))
+            case "gru":
+                g, r = torch.sigmoid(p("g", i)), torch.sigmoid(p("r", i))
+                n = torch.tanh(features("n", i) + r * recurrence("n", i))
+                h_i = (1 - g) * n + g * h[i]
+            case "mgu":
+                g = torch.sigmoid(p("g", i))
+                h_i = g * h[i] + (1 - g) * torch.tanh(p("p", i))
+            case "lstm":
+                m_i = torch.sigmoid(p("f", i)) * m[i] + torch.sigmoid(p("i", i)) * torch.tanh(p("p", i))
+                h_i = torch.sigmoid(p("o", i)) * torch.tanh(m_i)
+        new_h.append(h_i)
+        new_m.append(m_i)
+    return torch.stack(new_h), torch.stack(new_m)
+
+
+def losses(
+    network: Network, theta: Theta, sequence: Sequence, alpha: float | None, cut: Callable[[int], bool]
+) -> list[Tensor]:
+    """L(t) of every step; where `cut(t)`, the state and w before step t (counted from 0) are constants."""
+    h = m = torch.zeros_like(network.w)
+    w = network.w
+    found = []
+    for t, (x, y) in enumerate(zip(sequence.x, sequence.y, strict=True)):
+        if cut(t):
+            h, m, w = h.detach(), m.detach(), w.detach()
+        h, m = step(network, theta, x, (h, m))
+        delta = y - w @ h
+        found.append(delta**2 / 2)
+        if alpha is not None:
+            w = w + alpha * delta * h
+    return found
+
+
+def never(_: int) -> bool:
+    """No cut."""
+    return False
+
+
+def grad(output: Tensor, theta: Theta) -> Gradients:
+    grads = torch.autograd.grad(output, list(theta.values()), retain_graph=True, allow_unused=True)
+    return {k: torch.zeros_like(v) if g is None else g for (k, v), g in zip(theta.items(), grads, strict=True)}
+
+
+def bptt(network: Network, sequence: Sequence, alpha: float | None) -> Gradients:
+    theta = leaves(network)
+    return grad(torch.stack(losses(network, theta, sequence, alpha, never)).sum(), theta)
+
+
+def tbptt_block(network: Network, sequence: Sequence, alpha: float | None, k: int) -> Gradients:
+    theta = leaves(network)
+    return grad(torch.stack(losses(network, theta, sequence, alpha, lambda t: t % k == 0)).sum(), theta)
+
+
+def tbptt(network: Network, sequence: Sequence, alpha: float | None, k: int) -> Gradients:
+    theta = leaves(network)
+    total = {name: torch.zeros_like(value) for name, value in theta.items()}
+    for last in range(sequence.steps):
+        start = max(0, last - k + 1)
+        loss = losses(network, theta, sequence, alpha, lambda t, start=start: t == start)[last]  # type: ignore[misc]
+        for name, value in grad(loss, theta).items():
+            total[name] += value
+    return total
+
+
+def master_user(network: Network, sequence: Sequence, alpha: float | None, meta: bool) -> Gradients:
+    """Eqs. master_user, tw_update and final_update: forward recursions, one backward pass per state number."""
+    theta = leaves(network)
+    C = network.columns
+    zero = {name: torch.zeros_like(value) for name, value in theta.items()}
+    TH, TM, TW, total = (dict(zero) for _ in range(4))
+    h = m = torch.zeros_like(network.w)
+    w = network.w
+    for x, y in zip(sequence.x, sequence.y, strict=True):
+        h_tm1, m_tm1 = h.detach().requires_grad_(), m.detach().requires_grad_()
+        h, m = step(network, theta, x, (h_tm1, m_tm1))
+        delta = (y - w @ h).detach()
+        TH_new, TM_new = dict(zero), dict(zero)
+        for i in range(C):
+            for state, new in ((h[i], TH_new), (m[i], TM_new)):
+                if not state.requires_grad:
+                    continue
+                local = grad(state, theta | {"h": h_tm1, "m": m_tm1})
+                for name in theta:
+                    row = torch.zeros_like(theta[name])
+                    row[i] = local[name][i] + local["h"][i] * TH[name][i] + local["m"][i] * TM[name][i]
+                    new[name] = new[name] + row
+        TH, TM = TH_new, TM_new
+        h, m = h.detach(), m.detach()
+        for name in theta:
+            shape = (-1, *[1] * (theta[name].ndim - 1))
+            h_i, w_i = h.reshape(shape), w.reshape(shape)
+            total[name] = total[name] - delta * (w_i * TH[name] + h_i * TW[name])
+            if alpha is not None and meta:
+                TW[name] = (1 - alpha * h_i**2) * TW[name] + alpha * (delta - h_i * w_i) * TH[name]
+        if alpha is not None:
+            w = w + alpha * delta * h
+    return total
+
+
+def leaves(network: Network) -> Theta:
+    return {name: value.clone().requires_grad_() for name, value in network.theta.items()}
+
+
+def relative_error(found: Gradients, expected: Gradients) -> tuple[float, str]:
+    """The largest relative error over named tensors, and whose it is."""
+    assert list(found) == list(expected)
+    worst = (0.0, "")
+    for name, value in expected.items():
+        scale = float(value.norm())
+        error = float((found[name] - value).norm()) / (scale or 1.0)
+        worst = max(worst, (error, name))
+    return worst
