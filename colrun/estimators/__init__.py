@@ -1,0 +1,65 @@
+"""Estimators of the gradient of Σ_t L(t), by name. One file per algorithm; this table imports no torch."""
+
+import re
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from colrun.errors import InvalidValueError, choose
+
+if TYPE_CHECKING:
+    from colrun.estimators.base import Estimator
+
+
+@dataclass(frozen=True)
+class EstimatorEntry:
+    """What can be said of an estimator without importing torch."""
+
+    module: str
+    summary: str
+    windowed: bool = False
+    """Whether the name ends in a number: `tbptt-40`."""
+
+
+ESTIMATORS: dict[str, EstimatorEntry] = {
+    "bptt": EstimatorEntry("bptt", "exact gradient, backpropagation through the whole sequence: the truth"),
+    "rtrl": EstimatorEntry("rtrl", "exact gradient, carried forward as the Jacobian of the state"),
+    "tbptt": EstimatorEntry("tbptt", "each loss is credited through the last k steps only (sliding window)", True),
+    "tbptt-block": EstimatorEntry("tbptt_block", "the sequence is cut into blocks of k steps", True),
+    "master-user": EstimatorEntry("master_user", "a weight tracks its influence on its own column's state only"),
+    "master-user-no-meta": EstimatorEntry("master_user", "master-user that ignores its influence on the learning w"),
+    "master-user-groups": EstimatorEntry("master_user_groups", "master-user with the weights in random groups"),
+}
+
+
+@dataclass(frozen=True)
+class EstimatorName:
+    """A name and its window: `tbptt-40` is `tbptt`, 40."""
+
+    family: str
+    window: int | None = None
+
+    def __str__(self) -> str:
+        return self.family if self.window is None else f"{self.family}-{self.window}"
+
+
+def parse_estimator(name: str) -> EstimatorName:
+    """Split a name as users write it into the estimator and its window."""
+    match = re.fullmatch(r"(.+?)-(-?[0-9]+)", str(name))
+    family, window = (match[1], int(match[2])) if match else (str(name), None)
+    known = [f"{key}-k" if entry.windowed else key for key, entry in ESTIMATORS.items()]
+    if family not in ESTIMATORS or (window is not None and not ESTIMATORS[family].windowed):
+        choose(name, known, "estimator")
+    if ESTIMATORS[family].windowed:
+        if window is None:
+            raise InvalidValueError(f"estimator {name!r} needs a window, such as {family}-40.")
+        if window < 1:
+            raise InvalidValueError(f"window {window} of estimator {name!r} must be 1 or more, such as {family}-1.")
+    return EstimatorName(family, window)
+
+
+def get_estimator(family: str) -> "Estimator":
+    """The estimator of that name, from the table `ESTIMATORS` of its module."""
+    entry = ESTIMATORS[choose(family, ESTIMATORS, "estimator")]
+    found: Estimator = import_module(f"colrun.estimators.{entry.module}").ESTIMATORS[family]
+    return found

@@ -1,0 +1,91 @@
+"""What an estimator must offer: an online form, as published, and a credit form, for sweeps.
+
+Both give the same gradients; the contract tests check it for every registered estimator. The online form is what a
+learner runs, step by step and in its own memory. The credit form is valid because θ is fixed over the sequence.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence as Several
+from typing import ClassVar, NamedTuple
+
+import torch
+from torch import Tensor
+
+from colrun.networks.base import Gradients, Network
+from colrun.networks.contraction import contract, spread
+from colrun.networks.trajectory import Trajectory
+
+
+class Predicted(NamedTuple):
+    """One step of prediction and, where w learns, of LMS."""
+
+    loss: Tensor
+    delta: Tensor
+    w_tp1: Tensor
+
+
+def predict(w_t: Tensor, h_t: Tensor, y_t: Tensor, step_size: float | None) -> Predicted:
+    """y = w·h, δ = y* - y, L = ½ δ², and w(t+1) = w(t) + α δ(t) h(t)."""
+    delta = y_t - (w_t * h_t).sum(-1)
+    w_tp1 = w_t if step_size is None else w_t + step_size * delta.unsqueeze(-1) * h_t
+    return Predicted(0.5 * delta**2, delta, w_tp1)
+
+
+class Online(ABC):
+    """The published form: `step` for each (x, y*), then `gradient`."""
+
+    def __init__(self, network: Network, step_size: float | None) -> None:
+        self.network = network
+        self.step_size = step_size
+        self.theta = {name: value.detach().clone().requires_grad_() for name, value in network.theta.items()}
+        self.s = network.zero_state()
+        self.w = network.w
+        self.total = {name: torch.zeros_like(value) for name, value in network.theta.items()}
+
+    @abstractmethod
+    def step(self, x_t: Tensor, y_t: Tensor) -> None:
+        """Take one step and whatever credit it brings."""
+
+    def gradient(self) -> Gradients:
+        """The estimate for the steps taken."""
+        return self.total
+
+    def backward(self, outputs: list[Tensor], credit: list[Tensor] | None, inputs: list[Tensor]) -> list[Tensor]:
+        """Add the gradient with respect to θ to the total; return that with respect to `inputs`."""
+        grads = torch.autograd.grad(
+            outputs,
+            [*self.theta.values(), *inputs],
+            credit,
+            retain_graph=True,
+            materialize_grads=True,
+        )
+        for total, grad in zip(self.total.values(), grads, strict=False):
+            total += grad
+        return list(grads[len(self.total) :])
+
+
+class Estimator(ABC):
+    """One algorithm. `window` is the number after its name, None where there is none."""
+
+    @abstractmethod
+    def online(self, network: Network, step_size: float | None, window: int | None) -> Online:
+        """The online form, ready for its first step."""
+
+    @abstractmethod
+    def gradients(self, trajectory: Trajectory, windows: Several[int | None]) -> list[Gradients]:
+        """The credit form on a batch of networks, for several windows at once; tensors are (N, …)."""
+
+
+class StateCredit(Estimator):
+    """An estimator given by a credit of states, and whether that credit crosses columns."""
+
+    crosses: ClassVar[bool]
+
+    @abstractmethod
+    def credits(self, trajectory: Trajectory, windows: Several[int | None]) -> list[Tensor]:
+        """c of shape (N, T, S, C) for each window."""
+
+    def gradients(self, trajectory: Trajectory, windows: Several[int | None]) -> list[Gradients]:
+        """Contract each credit with the local gradient."""
+        credits = self.credits(trajectory, windows)
+        return [contract(trajectory, spread(trajectory, credit, self.crosses)) for credit in credits]

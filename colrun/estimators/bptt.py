@@ -1,0 +1,65 @@
+"""Backpropagation through time: the exact gradient, the truth that every other estimator is compared with.
+
+    credit     c(t) = λ(t), the exact adjoint pulled back from the last step to the first (see adjoint.py)
+
+Cost: one backward pass over the whole sequence; memory T·|activations|.
+Reference: Werbos 1990.
+"""
+
+from collections.abc import Sequence as Several
+
+import torch
+from torch import Tensor
+
+from colrun.estimators.adjoint import Adjoint, as_credit, own_loss, pull_back
+from colrun.estimators.base import Online, StateCredit, predict
+from colrun.networks.base import Gradients, Network
+from colrun.networks.trajectory import Trajectory
+
+
+class OnlineBPTT(Online):
+    """Unroll, then one backward pass: online only in that it can stop after any step."""
+
+    def __init__(self, network: Network, step_size: float | None) -> None:
+        super().__init__(network, step_size)
+        self.loss = torch.zeros((), dtype=network.w.dtype)
+
+    def step(self, x_t: Tensor, y_t: Tensor) -> None:
+        """Extend the graph."""
+        self.s = self.network.step(self.theta, x_t, self.s)
+        loss, _, self.w = predict(self.w, self.s[0], y_t, self.step_size)
+        self.loss = self.loss + loss
+
+    def gradient(self) -> Gradients:
+        """Backward through all steps."""
+        self.backward([self.loss], None, [])
+        return self.total
+
+
+class BPTT(StateCredit):
+    """Exact; `cuts` says after which steps nothing later is seen (never, here)."""
+
+    crosses = True
+
+    def online(self, network: Network, step_size: float | None, window: int | None) -> Online:  # noqa: ARG002
+        """The whole graph."""
+        return OnlineBPTT(network, step_size)
+
+    def credits(self, trajectory: Trajectory, windows: Several[int | None]) -> list[Tensor]:
+        """One pass back."""
+        return [adjoint_with_cuts(trajectory, trajectory.steps)] * len(windows)
+
+
+def adjoint_with_cuts(trajectory: Trajectory, block: int) -> Tensor:
+    """λ of every step as a credit, where losses are seen within blocks of `block` steps from the first."""
+    own = own_loss(trajectory)
+    total: list[Adjoint] = []
+    for t in reversed(range(trajectory.steps)):
+        here = own.at(slice(t, t + 1))
+        if (t + 1) % block and t + 1 < trajectory.steps:
+            here = here + pull_back(trajectory, slice(t, t + 1), total[-1])
+        total.append(here)
+    return as_credit(trajectory, torch.cat([adjoint.lam for adjoint in reversed(total)], dim=1))
+
+
+ESTIMATORS = {"bptt": BPTT()}

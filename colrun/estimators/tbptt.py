@@ -1,0 +1,71 @@
+"""Truncated backpropagation through time with a sliding window: every L(t) is credited through steps t-k+1 … t.
+
+The state after step t-k and, where w learns, w at that time are constants for L(t), and for L(t) only.
+
+    credit     c(t) = Σ_{ℓ<k} λ_ℓ(t),   λ_ℓ(t): the adjoint of L(t+ℓ) at step t
+               λ_0 from the own loss;   λ_ℓ(t) is λ_{ℓ-1}(t+1) pulled back one step
+
+so that one pass over lags, all steps at once, gives every window.
+
+Cost: k backward steps per step; memory k·|activations|.
+Reference: Williams and Peng 1990, truncated BPTT(h).
+"""
+
+from collections import deque
+from collections.abc import Sequence as Several
+
+from torch import Tensor
+
+from colrun.estimators.adjoint import as_credit, own_loss, pull_back
+from colrun.estimators.base import Online, StateCredit, predict
+from colrun.networks.base import Network
+from colrun.networks.trajectory import Trajectory
+
+
+class OnlineTBPTT(Online):
+    """Keeps the graphs of the last k steps and goes back through them for each loss."""
+
+    def __init__(self, network: Network, step_size: float | None, window: int) -> None:
+        super().__init__(network, step_size)
+        self.past: deque[tuple[list[Tensor], list[Tensor]]] = deque(maxlen=window)
+
+    def step(self, x_t: Tensor, y_t: Tensor) -> None:
+        """Forward, then back through the window."""
+        before = [self.s.detach().requires_grad_(), self.w.detach().requires_grad_()]
+        self.s = self.network.step(self.theta, x_t, before[0])
+        loss, _, self.w = predict(before[1], self.s[0], y_t, self.step_size)
+        self.past.append((before, [self.s, self.w]))
+        credit = self.backward([loss], None, before)
+        for entered, left in list(self.past)[-2::-1]:
+            if self.step_size is None:  # w carries nothing from step to step
+                credit = [*self.backward(left[:1], credit[:1], entered[:1]), credit[1]]
+            else:
+                credit = self.backward(left, credit, entered)
+
+
+class TBPTT(StateCredit):
+    """Every window from one pass over lags."""
+
+    crosses = True
+
+    def online(self, network: Network, step_size: float | None, window: int | None) -> Online:
+        """A window of `window` steps."""
+        assert window is not None
+        return OnlineTBPTT(network, step_size, window)
+
+    def credits(self, trajectory: Trajectory, windows: Several[int | None]) -> list[Tensor]:
+        """Sums of λ_ℓ up to each window."""
+        lengths = [min(window, trajectory.steps) for window in windows if window is not None]
+        lag = own_loss(trajectory)
+        total = lag.lam.clone()
+        reached = {1: total.clone()}
+        for ell in range(1, max(lengths)):
+            # λ_ℓ exists for the steps that have a loss ℓ steps ahead.
+            lag = pull_back(trajectory, slice(0, trajectory.steps - ell), lag.at(slice(1, None)))
+            total[:, : trajectory.steps - ell] += lag.lam
+            if ell + 1 in lengths:
+                reached[ell + 1] = total.clone()
+        return [as_credit(trajectory, reached[length]) for length in lengths]
+
+
+ESTIMATORS = {"tbptt": TBPTT()}

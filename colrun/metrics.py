@@ -1,0 +1,68 @@
+"""How good an estimate is. All sums run in float64 over the weights that exist; g is the truth, ĝ the estimate.
+
+    alignment            among weights with g ≠ 0, the share with sign(ĝ) = sign(g); ĝ = 0 is not aligned
+    alignment_released   the released code's: pairs with |g ĝ| ≤ 1e-10 are left out of both counts
+    mae                  mean |ĝ - g|
+    mean_abs_truth       mean |g|
+    cosine               g·ĝ / (‖g‖ ‖ĝ‖)
+    norm_ratio           ‖ĝ‖ / ‖g‖
+    compared             number of weights with g ≠ 0
+
+A metric whose denominator is 0 is undefined: NaN here, null in results.
+"""
+
+from collections.abc import Mapping
+
+import torch
+from torch import Tensor
+
+METRICS = ("alignment", "alignment_released", "mae", "mean_abs_truth", "cosine", "norm_ratio", "compared")
+RELEASED_THRESHOLD = 1e-10
+DIVERGED_ERROR = 1000.0
+
+
+Named = Mapping[str, Tensor]
+
+
+def compare(truth: Named, estimate: Named, masks: Named) -> dict[str, Tensor]:
+    """Metrics of each network of a batch: gradients and masks are (N, …) by name, each metric is (N,)."""
+    N = next(iter(truth.values())).shape[0]
+    sums = torch.zeros(10, N, dtype=torch.float64)
+    for name, mask in masks.items():
+        g, e = truth[name].reshape(N, -1), estimate[name].reshape(N, -1)
+        exists = mask.reshape(N, -1)
+        g, e = g.double() * exists, e.double() * exists  # a masked weight adds nothing to any sum
+        product = g * e
+        sums += torch.stack(
+            [
+                ((g != 0) & (g.sign() == e.sign())).double().sum(1),
+                (g != 0).double().sum(1),
+                (product > RELEASED_THRESHOLD).double().sum(1),
+                (product.abs() > RELEASED_THRESHOLD).double().sum(1),
+                (e - g).abs().sum(1),
+                g.abs().sum(1),
+                exists.double().sum(1),
+                product.sum(1),
+                (g * g).sum(1),
+                (e * e).sum(1),
+            ]
+        )
+    same, nonzero, same_released, counted, error, size, count, dot, gg, ee = sums
+    ratios = {
+        "alignment": (same, nonzero),
+        "alignment_released": (same_released, counted),
+        "mae": (error, count),
+        "mean_abs_truth": (size, count),
+        "cosine": (dot, (gg * ee).sqrt()),
+        "norm_ratio": (ee.sqrt(), gg.sqrt()),
+    }
+    found = {name: torch.where(below == 0, torch.nan, above / below) for name, (above, below) in ratios.items()}
+    return found | {"compared": nonzero}
+
+
+def diverged(max_error: Tensor, estimate: Named) -> Tensor:
+    """(N,): whether anything is not finite, or an error exceeded 1000."""
+    bad = ~(max_error <= DIVERGED_ERROR)
+    for value in estimate.values():
+        bad = bad | ~value.reshape(value.shape[0], -1).isfinite().all(1)
+    return bad

@@ -1,0 +1,63 @@
+"""One contract for every registered estimator."""
+
+import pytest
+import torch
+
+from colrun import Sequence, gradients, network, sequence
+from colrun.engine import credit_gradients
+from colrun.estimators import ESTIMATORS, parse_estimator
+from colrun.networks.trajectory import Batch, run
+from tests.oracle import relative_error
+
+NAMES = [f"{name}-3" if entry.windowed else name for name, entry in ESTIMATORS.items()]
+
+
+@pytest.mark.parametrize("estimator", NAMES)
+@pytest.mark.parametrize("cell", ["additive", "feedforward", "gru", "mgu", "lstm"])
+@pytest.mark.parametrize("step_size", [None, 0.02])
+def test_online_equals_credit(estimator: str, cell: str, step_size: float | None) -> None:
+    net, seq = network(2, cell, 4, 3, "40%", 5, "release"), sequence(2, 9, 5)
+    credit = gradients(net, seq, estimator, step_size)
+    error, name = relative_error(credit, gradients(net, seq, estimator, step_size, form="online"))
+    assert error < 1e-10, name
+
+
+@pytest.mark.parametrize("estimator", NAMES)
+def test_masked_weights_have_no_gradient(estimator: str) -> None:
+    net, seq = network(3, "gru", 5, 4, "50%", 6), sequence(3, 12, 6)
+    for form in ("credit", "online"):
+        for name, value in gradients(net, seq, estimator, form=form).items():
+            assert value.shape == net.theta[name].shape
+            assert not value[~net.masks[name]].any()
+    assert any((~mask).any() for mask in net.masks.values())
+
+
+@pytest.mark.parametrize("estimator", NAMES)
+def test_a_network_gets_the_same_gradient_alone_and_in_a_batch(estimator: str) -> None:
+    nets = [network(seed, columns=4, width=3, lateral="30%", inputs=5) for seed in range(5)]
+    seqs = [sequence(seed, 8, 5) for seed in range(5)]
+    name = parse_estimator(estimator)
+    together = credit_gradients(run(Batch.stack(nets, seqs), 1e-2), [name])[name]
+    for i, (net, seq) in enumerate(zip(nets, seqs, strict=True)):
+        error, where = relative_error({k: v[i] for k, v in together.items()}, gradients(net, seq, estimator, 1e-2))
+        assert error < 1e-12, where
+
+
+@pytest.mark.parametrize("estimator", NAMES)
+@pytest.mark.parametrize("form", ["credit", "online"])
+def test_parameters_and_data_are_left_alone(estimator: str, form: str) -> None:
+    net, seq = network(4, columns=3, width=2, inputs=4), sequence(4, 5, 4)
+    before = {name: value.clone() for name, value in net.theta.items()}
+    gradients(net, seq, estimator, 0.01, form)
+    assert all(torch.equal(net.theta[name], value) for name, value in before.items())
+    assert not any(value.requires_grad for value in net.theta.values())
+
+
+@pytest.mark.parametrize("estimator", NAMES)
+def test_own_inputs_and_targets_of_any_length(estimator: str) -> None:
+    generator = torch.Generator().manual_seed(0)
+    seq = Sequence(torch.randn(83, 3, generator=generator).double(), torch.randn(83, generator=generator).double())
+    net = network(0, "gru", columns=3, width=2, inputs=3, lateral="dense")
+    found = gradients(net, seq, estimator, 0.01)
+    assert all(value.isfinite().all() for value in found.values())
+    assert sum(float(value.abs().sum()) for value in found.values()) > 0

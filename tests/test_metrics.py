@@ -1,0 +1,61 @@
+"""Metrics on numbers small enough to check by eye."""
+
+import math
+
+import pytest
+import torch
+
+from colrun.metrics import compare, diverged
+
+
+def metrics(truth: list[float], estimate: list[float], exists: list[bool] | None = None) -> dict[str, float]:
+    mask = torch.tensor([exists or [True] * len(truth)])
+    found = compare({"v": torch.tensor([truth])}, {"v": torch.tensor([estimate])}, {"v": mask})
+    return {name: float(value[0]) for name, value in found.items()}
+
+
+def test_by_eye() -> None:
+    found = metrics([1.0, -2.0, 3.0, 0.0, 4.0], [2.0, -1.0, -3.0, 5.0, 0.0])
+    assert found["compared"] == 4  # the zero truth is left out
+    assert found["alignment"] == 2 / 4  # +, +, wrong sign, -, zero estimate
+    assert found["alignment_released"] == 2 / 3  # zero products are left out
+    assert found["mae"] == pytest.approx((1 + 1 + 6 + 5 + 4) / 5)
+    assert found["mean_abs_truth"] == pytest.approx(10 / 5)
+    assert found["cosine"] == pytest.approx((2 + 2 - 9) / math.sqrt(30 * 39))
+    assert found["norm_ratio"] == pytest.approx(math.sqrt(39 / 30))
+
+
+def test_masked_weights_have_no_place_in_any_average() -> None:
+    truth, estimate = [1.0, -2.0, 7.0], [1.0, 2.0, -7.0]
+    assert metrics(truth, estimate, [True, True, False]) == metrics(truth[:2], estimate[:2])
+
+
+def test_the_released_threshold() -> None:
+    found = metrics([1e-6, 1e-6, 1.0], [1e-5, -2e-4, 1.0])
+    assert found["alignment"] == pytest.approx(2 / 3)
+    assert found["alignment_released"] == pytest.approx(1 / 2)  # 1e-11 is left out, -2e-10 and 1 are not
+
+
+def test_undefined_is_nan_and_not_divergence() -> None:
+    found = metrics([0.0, 0.0], [1.0, 0.0])
+    assert [name for name, value in found.items() if math.isnan(value)] == [
+        "alignment",
+        "alignment_released",
+        "cosine",
+        "norm_ratio",
+    ]
+    assert found["mae"] == 0.5
+    assert not diverged(torch.tensor([3.0]), {"v": torch.zeros(1, 2)})
+
+
+@pytest.mark.parametrize(("error", "value", "bad"), [(1000.0, 0.0, False), (1000.1, 0.0, True), (math.nan, 0.0, True),
+                                                     (1.0, math.inf, True), (1.0, math.nan, True)])  # fmt: skip
+def test_diverged(error: float, value: float, bad: bool) -> None:
+    assert bool(diverged(torch.tensor([error]), {"v": torch.tensor([[value]])})) is bad
+
+
+def test_sums_are_kept_in_float64() -> None:
+    """A float32 sum of 2^25 ones stops at 2^24."""
+    n = 2**24 + 2**12
+    ones = torch.ones(1, n)
+    assert float(compare({"v": ones}, {"v": 2 * ones}, {"v": ones.bool()})["mean_abs_truth"]) == 1.0
