@@ -1,0 +1,45 @@
+"""The command line. One thin file per command, imported when it is used; none imports torch before it must."""
+
+from importlib import import_module
+
+import click
+
+from colrun import __version__
+from colrun.errors import InvalidValueError
+
+COMMANDS = {"list": "list_"}
+"""Command name → module in this package, which holds it as `command`; in the order of the help page."""
+
+
+class BadValue(click.ClickException):
+    """A user's mistake."""
+
+    exit_code = 2
+
+
+class Commands(click.Group):
+    """Loads a command's module on demand and turns a user's mistake into one sentence and exit code 2."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        """In the order in which one uses them."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        """Import and return a command."""
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = import_module(f"colrun.cli.{COMMANDS[cmd_name]}").command
+        return command
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run a command."""
+        try:
+            return super().invoke(ctx)
+        except InvalidValueError as error:
+            raise BadValue(str(error)) from None
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="colrun")
+def main() -> None:
+    """Run, draw and judge experiments on online recurrent learning with columnar networks."""

@@ -1,0 +1,52 @@
+"""Measures float32 against float64. `python -m tests.precision` prints the table of docs/numerics.md."""
+
+import torch
+from torch import Tensor
+
+from colrun.engine import measure
+from colrun.estimators import parse_estimator
+from colrun.networks.architecture import Architecture
+from colrun.networks.columnar import build
+from colrun.networks.trajectory import Batch
+from colrun.testbed import sequence
+
+NAMES = ["master-user", "tbptt-1", "tbptt-5", "tbptt-40", "tbptt-block-40"]
+
+
+def differences(architecture: Architecture, seeds: range, step_size: float | None = None) -> dict[str, Tensor]:
+    """alignment in float32 minus that in float64, per network, by estimator."""
+    names = [parse_estimator(name) for name in NAMES]
+    found: dict[str, list[Tensor]] = {name: [] for name in NAMES}
+    for start in seeds[::10]:
+        block = range(start, min(start + 10, seeds.stop))
+        by_dtype = []
+        for dtype in (torch.float32, torch.float64):
+            networks = [build(architecture, seed, dtype) for seed in block]
+            sequences = [sequence(seed, inputs=architecture.inputs, dtype=dtype) for seed in block]
+            by_dtype.append(measure(Batch.stack(networks, sequences), names, step_size))
+        single, double = by_dtype
+        for name in names:
+            found[str(name)].append(single[name]["alignment"] - double[name]["alignment"])
+    return {name: torch.cat(values) for name, values in found.items()}
+
+
+def table() -> None:
+    """Mean, share within 0.005, and the worst network, over 100 seeds."""
+    settings: dict[str, tuple[Architecture, float | None]] = {
+        "additive, text, s = 0": (Architecture.of(), None),
+        "additive, text, s = 1 %": (Architecture.of(lateral="1%"), None),
+        "additive, text, dense": (Architecture.of(lateral="dense"), None),
+        "additive, release, s = 10 %": (Architecture.of(lateral="10%", reading="release"), None),
+        "feedforward, text, s = 1 %, α = 1e-2": (Architecture.of("feedforward", lateral="1%"), 1e-2),
+        "gru, text, s = 10 %": (Architecture.of("gru", lateral="10%"), None),
+    }
+    for label, (architecture, step_size) in settings.items():
+        for name, difference in differences(architecture, range(100), step_size).items():
+            size = difference.abs()
+            share, worst = float((size <= 0.005).double().mean()), int(size.argmax())
+            print(f"| {label} | `{name}` | {difference.mean():+.1e} | {share:.0%} | {size.max():.1e} (seed {worst}) |")
+
+
+if __name__ == "__main__":
+    torch.set_num_threads(1)
+    table()
