@@ -7,7 +7,17 @@ import click
 from colrun import __version__
 from colrun.errors import InvalidValueError
 
-COMMANDS = {"list": "list_"}
+COMMANDS = {
+    "sweep": "sweep",
+    "status": "status",
+    "show": "show",
+    "plot": "plot",
+    "export": "export",
+    "job": "job",
+    "compact": "compact",
+    "script": "script",
+    "list": "list_",
+}
 """Command name → module in this package, which holds it as `command`; in the order of the help page."""
 
 

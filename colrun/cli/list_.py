@@ -1,10 +1,15 @@
 """`colrun list`."""
 
+import tomllib
+from pathlib import Path
+
 import click
 
 from colrun.estimators import ESTIMATORS
+from colrun.figures import FIGURES
 from colrun.networks import readings
 from colrun.networks.cells import CELLS
+from colrun.sweep.file import sweep_names
 
 
 def sections() -> dict[str, dict[str, str]]:
@@ -13,13 +18,26 @@ def sections() -> dict[str, dict[str, str]]:
         "estimators": {f"{k}-k" if entry.windowed else k: entry.summary for k, entry in ESTIMATORS.items()},
         "cells": {name: entry.summary for name, entry in CELLS.items()},
         "readings": readings.SUMMARIES,
+        "sweeps": {name: _description(path) for name, path in sweep_names().items()},
+        "figures": {name: entry.summary for name, entry in FIGURES.items()},
     }
 
 
+def _description(path: Path) -> str:
+    """A sweep's own line; a file that cannot be read is listed all the same."""
+    try:
+        return str(tomllib.loads(path.read_text(encoding="utf-8")).get("description", ""))
+    except (OSError, ValueError):
+        return "(cannot be read)"
+
+
+KINDS = ("estimators", "cells", "readings", "sweeps", "figures")
+
+
 @click.command("list")
-@click.argument("kind", required=False, type=click.Choice(list(sections())))
+@click.argument("kind", required=False, type=click.Choice(KINDS))
 def command(kind: str | None) -> None:
-    """List estimators, cells and readings, with one line each.
+    """List estimators, cells, readings, sweeps and figures, with one line each.
 
     \b
     Examples:

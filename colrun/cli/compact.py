@@ -1,0 +1,34 @@
+"""`colrun compact`."""
+
+from pathlib import Path
+
+import click
+
+from colrun.cli.options import results_option, sweeps_argument
+
+
+@click.command("compact")
+@sweeps_argument
+@results_option
+def command(sweeps: tuple[str, ...], results: Path) -> None:
+    """Merge the parts of a sweep into few files. Safe while the sweep runs, and at any moment to interrupt.
+
+    \b
+    Example:
+      colrun compact rnn-alignment
+    """
+    from colrun.store.compact import ChangedMeanwhileError, compact
+    from colrun.store.known import stored_sweep
+    from colrun.store.paths import Paths, StoreError, sweep_folder
+
+    for name in sweeps:
+        paths = Paths.of(results, stored_sweep(results, name, {}).name)
+        sweep_folder(paths.sweep)
+        try:
+            before, after = compact(paths)
+        except StoreError as error:
+            raise click.ClickException(str(error)) from None
+        except ChangedMeanwhileError:
+            click.echo(f"{paths.sweep.name}: another process compacted it meanwhile; nothing to do")
+            continue
+        click.echo(f"{paths.sweep.name}: {before} part(s) → {after}")

@@ -1,0 +1,35 @@
+"""What `colrun sweep --dry-run` shows."""
+
+import click
+
+from colrun.run.progress import spoken
+from colrun.run.sweep import count
+from colrun.store.index import failures, read_done
+from colrun.store.paths import Paths
+from colrun.sweep.cost import machine_factor
+from colrun.sweep.file import Sweep
+
+BYTES_PER_ROW = 90
+"""Of the compressed Parquet parts."""
+
+
+def show_plan(sweep: Sweep, paths: Paths, workers: int) -> None:
+    """Jobs, skipped levels with reasons, and what the missing ones cost."""
+    done = read_done(paths)
+    where = count(sweep, done, set(failures(paths)))
+    factor = done.seconds / done.estimated if done.estimated > 1 else machine_factor()
+    seconds = where.seconds * factor
+    click.echo(f"{sweep.name}: {where.total:,} jobs, {where.rows:,} results ({sweep.source})")
+    for reason, times in where.skipped.items():
+        click.echo(f"  skipped   {reason} ({times} point(s) of the grid)")
+    for error in done.broken:
+        click.echo(f"  broken    {error}: its jobs would run again")
+    if done.stale(sweep.experiment):
+        versions = ", ".join(map(str, sorted(done.versions)))
+        click.echo(f"  stale     rows of numerics version {versions}; current is {sweep.experiment.numerics}")
+    click.echo(f"  done      {where.done:,}")
+    if where.failed:
+        click.echo(f"  failed    {len(where.failed):,} (run again with --retry-failed)")
+    click.echo(f"  to run    {where.missing:,}")
+    click.echo(f"  work      {spoken(seconds)} of CPU time, {spoken(seconds / workers)} with -j {workers}")
+    click.echo(f"  disk      {where.rows * BYTES_PER_ROW / 1e6:.1f} MB when complete, in {paths.sweep}")

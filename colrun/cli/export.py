@@ -1,0 +1,41 @@
+"""`colrun export`."""
+
+import sys
+from pathlib import Path
+
+import click
+
+from colrun.cli.options import SweepName, results_option
+from colrun.errors import InvalidValueError
+
+
+@click.command("export")
+@click.argument("sweep", type=SweepName(), metavar="SWEEP")
+@click.option("--csv", "as_csv", is_flag=True, help="as CSV (the only format so far)")
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="write to a file instead of standard output")
+@results_option
+def command(sweep: str, as_csv: bool, output: Path | None, results: Path) -> None:
+    """Write all rows of a sweep as CSV.
+
+    \b
+    Examples:
+      colrun export rnn-alignment --csv > rnn.csv
+      colrun export rnn-alignment --csv -o rnn.csv
+    """
+    if not as_csv:
+        raise InvalidValueError("say which format: --csv.")
+    from colrun.store.known import stored_sweep
+    from colrun.store.load import load
+    from colrun.store.paths import Paths
+
+    frame = load(Paths.of(results, stored_sweep(results, sweep, {}).name).sweep)
+    text = frame.to_csv(index=False)
+    if output is None:
+        sys.stdout.write(text)
+        return
+    temporary = output.with_name(output.name + ".tmp")
+    try:
+        temporary.write_text(text, encoding="utf-8")
+        temporary.replace(output)
+    except OSError as error:
+        raise InvalidValueError(f"cannot write {output}: {error.strerror}.") from None

@@ -1,0 +1,80 @@
+"""Options that several commands share."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+from click.shell_completion import CompletionItem
+
+from colrun.errors import InvalidValueError
+from colrun.experiments import EXPERIMENTS, all_axes
+from colrun.sweep.file import Sweep, read_sweep, sweep_names
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class SweepName(click.ParamType[str, str]):
+    """A sweep file or the name of one; completes names."""
+
+    name = "sweep"
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG002
+        """Names in `sweeps/`, and files."""
+        names = [CompletionItem(name) for name in sweep_names() if name.startswith(incomplete)]
+        return names or [CompletionItem(incomplete, type="file")]
+
+
+class Listed(click.ParamType[list[str], str]):
+    """Values with commas between them."""
+
+    def __init__(self, choices: tuple[str, ...]) -> None:
+        self.name = "list"
+        self.choices = choices
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> list[str]:  # noqa: ARG002
+        """Split."""
+        return value if isinstance(value, list) else [part.strip() for part in str(value).split(",")]
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG002
+        """Names, where the axis has names."""
+        return [CompletionItem(choice) for choice in self.choices if choice.startswith(incomplete)]
+
+
+sweep_argument = click.argument("sweep", type=SweepName(), metavar="SWEEP")
+sweeps_argument = click.argument("sweeps", type=SweepName(), nargs=-1, required=True, metavar="SWEEP...")
+results_option = click.option(
+    "--results", type=click.Path(path_type=Path), default=Path("results"), show_default=True, help="folder of results"
+)
+
+
+def replacing_options(function: F) -> F:
+    """An option for every axis and key of a sweep file, which replaces the file's values."""
+    for axis in reversed(all_axes().values()):
+        option = "--" + axis.name.replace("_", "-")
+        text = f"{axis.help}" + (f": {', '.join(axis.choices)}" if axis.choices else "")
+        function = click.option(option, axis.name, type=Listed(axis.choices), metavar="LIST", help=text)(function)
+    plain = click.option
+    function = plain("--seeds", metavar="RANGE", help="such as 0:10 or 0:10,50")(function)
+    function = plain("--estimators", type=Listed(()), metavar="LIST", help="such as master-user,tbptt-40")(function)
+    function = plain("--experiment", help=f"{', '.join(EXPERIMENTS)}")(function)
+    return plain("--name", help="name of the sweep, and of its folder")(function)
+
+
+REPLACING = ("name", "experiment", "estimators", "seeds", *all_axes())
+
+
+def replaced(options: dict[str, Any]) -> dict[str, Any]:
+    """Take those that were given out of a command's options."""
+    return {name: value for name in REPLACING if (value := options.pop(name, None)) is not None}
+
+
+def read_all(names: tuple[str, ...], values: dict[str, Any]) -> list[Sweep]:
+    """Read every sweep before anything runs, so that a mistake in the last one costs nothing."""
+    sweeps = [read_sweep(name, values) for name in names]
+    seen: set[str] = set()
+    for sweep in sweeps:
+        if sweep.name in seen:
+            raise InvalidValueError(f"two of the sweeps are named {sweep.name!r}; they would share one results folder.")
+        seen.add(sweep.name)
+    return sweeps

@@ -1,0 +1,44 @@
+"""`colrun show`."""
+
+import shlex
+from pathlib import Path
+
+import click
+
+from colrun.cli.options import results_option
+from colrun.errors import InvalidValueError
+
+
+@click.command("show")
+@click.argument("job")
+@results_option
+def command(job: str, results: Path) -> None:
+    """Show a job's parameters, its rows or traceback, and the command that runs it again.
+
+    JOB is as in the column `job`: config and seed, such as 3f0c5e0a9d2b1c44.17. A beginning is enough if it is unique.
+
+    \b
+    Example:
+      colrun show 3f0c5e0a9d2b1c44.17
+    """
+    from colrun.store.find import find_job
+
+    found = find_job(results, job)
+    if not found:
+        raise InvalidValueError(
+            f"no job {job!r} in {results}; the column `job` of the rows, or `colrun status`, has ids."
+        )
+    if len({entry.job for entry in found}) > 1:
+        names = ", ".join(sorted({entry.job for entry in found})[:5])
+        raise InvalidValueError(f"{job!r} is the beginning of several jobs ({names}, …); give more of it.")
+    for entry in found:
+        click.echo(f"job {entry.job} of sweep {entry.sweep}")
+        for name, value in entry.parameters.items():
+            click.echo(f"  {name} = {value}")
+        again = ["colrun", "job", entry.sweep, entry.job, "--results", str(results), "--again"]
+        click.echo(f"run again: {shlex.join(again)}")
+        if entry.failure:
+            click.echo("failed:")
+            click.echo(entry.failure)
+        if entry.rows:
+            click.echo(entry.rows)

@@ -1,0 +1,67 @@
+"""`colrun status`."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from colrun.cli.options import SweepName, replaced, replacing_options, results_option
+
+
+@click.command("status")
+@click.argument("sweeps", type=SweepName(), nargs=-1, metavar="[SWEEP]...")
+@results_option
+@click.option("--verify", is_flag=True, help="read every row and check it against its checksum")
+@replacing_options
+def command(sweeps: tuple[str, ...], results: Path, verify: bool, **options: Any) -> None:
+    """Show what is done, failed, missing and diverged, and the time left.
+
+    Without SWEEP, all sweeps that have results. Exit code 1 if jobs failed or --verify finds a broken part.
+
+    \b
+    Examples:
+      colrun status
+      colrun status rnn-alignment --verify
+    """
+    from colrun.run.local import usable_cores
+    from colrun.run.progress import spoken
+    from colrun.run.sweep import count
+    from colrun.store.index import failures, read_done
+    from colrun.store.known import stored_sweep, stored_sweeps
+    from colrun.store.paths import Paths
+
+    names = sweeps or tuple(stored_sweeps(results))
+    if not names:
+        click.echo(f"no results in {results}; start with: colrun sweep demo")
+        return
+    values = replaced(options)
+    bad = False
+    for name in names:
+        sweep = stored_sweep(results, name, values)
+        paths = Paths.of(results, sweep.name)
+        done = read_done(paths, verify)
+        failed = failures(paths)
+        where = count(sweep, done, set(failed))
+        ratio = done.seconds / done.estimated if done.estimated > 1 else 1.0
+        left = where.seconds * ratio / usable_cores()
+        stale = done.stale(sweep.experiment)
+        line = f"{sweep.name}: {where.done:,} of {where.total:,} jobs done, {len(where.failed)} failed"
+        line += f", {where.missing:,} missing"
+        line += f", {done.diverged:,} diverged; {done.rows:,} rows in {done.parts:,} part(s)"
+        click.echo(line + (f"; about {spoken(left)} left on {usable_cores()} core(s)" if where.missing else ""))
+        extra = done.count() - where.done
+        if stale:
+            versions = ", ".join(map(str, sorted(stale)))
+            click.echo(f"  stale: rows of numerics version {versions}, current is {sweep.experiment.numerics}")
+        elif extra > 0 and where.missing == 0 and not where.failed:
+            click.echo(f"  {extra:,} further job(s) in the folder are not in this sweep's grid")
+        for job in where.failed:
+            click.echo(f"  failed {job}: {failed[job].get('error', '')}")
+        for error in done.broken:
+            click.echo(f"  broken {error}")
+        if verify and not done.broken:
+            click.echo("  verified: every row is what was written")
+        bad = bad or bool(where.failed or done.broken)
+    if bad:
+        sys.exit(1)

@@ -1,0 +1,78 @@
+"""`colrun sweep`."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from colrun.cli.options import read_all, replaced, replacing_options, sweeps_argument
+from colrun.errors import InvalidValueError
+
+
+@click.command("sweep")
+@sweeps_argument
+@click.option("-j", "--jobs", type=click.IntRange(min=1), help="workers  [default: all usable cores]")
+@click.option(
+    "--out", type=click.Path(path_type=Path), default=Path("results"), show_default=True, help="results folder"
+)
+@click.option("--dry-run", is_flag=True, help="show what would run, and what it would cost")
+@click.option("--retry-failed", is_flag=True, help="run failed jobs again")
+@click.option("--fail-fast", is_flag=True, help="stop at the first failed job")
+@click.option("--recompute-stale", is_flag=True, help="set rows of older numerics aside and compute them again")
+@click.option("-q", "--quiet", is_flag=True, help="errors only")
+@click.option("-v", "--verbose", is_flag=True, help="a line per unit of work")
+@replacing_options
+def command(sweeps: tuple[str, ...], jobs: int | None, out: Path, dry_run: bool, **options: Any) -> None:
+    """Run what is missing of one or more sweeps, and write Parquet below the results folder.
+
+    SWEEP is a TOML file or the name of one in sweeps/. Values of the file can be replaced by options. A sweep that
+    was interrupted goes on where it was when the same command is run again.
+
+    \b
+    Examples:
+      colrun sweep demo
+      colrun sweep rnn-alignment -j 4 --seeds 0:10
+      colrun sweep my-sweep.toml --columns 5,10 --lateral 0%,10%,dense --dry-run
+    Exit codes: 0 done, 1 some jobs failed or the disk is full, 2 bad input, 130 interrupted.
+    """
+    chosen = read_all(sweeps, replaced(options))
+    if options["quiet"] and options["verbose"]:
+        raise InvalidValueError("--quiet and --verbose exclude each other; give one.")
+    # Heavy imports from here on: a mistake above is answered at once.
+    from colrun.run.local import usable_cores
+    from colrun.run.sweep import Options, StoppedError, run_sweep, warn_about_cores
+    from colrun.store.paths import Paths, StoreError
+
+    workers = jobs or usable_cores()
+    if dry_run:
+        from colrun.cli.estimate import show_plan
+
+        for sweep in chosen:
+            show_plan(sweep, Paths.of(out, sweep.name), workers)
+        return
+    if not options["quiet"]:
+        warn_about_cores(workers)
+    failed = 0
+    for sweep in chosen:
+        paths = Paths.of(out, sweep.name)
+        try:
+            result = run_sweep(sweep, paths, Options(jobs=workers, **options))
+        except StoppedError as stopped:
+            click.echo(
+                f"{sweep.name}: stopped by {stopped}; what is done is kept. Run the same command again to go on.",
+                err=True,
+            )
+            sys.exit(stopped.exit_code)
+        except StoreError as error:
+            raise click.ClickException(str(error)) from None
+        failed += len(result.failed)
+        if not options["quiet"]:
+            before = result.count.done
+            parts = [f"{result.count.total} jobs", f"{before} done before", f"{result.computed} computed"]
+            parts += [f"{len(result.failed)} failed"] if result.failed else []
+            parts += [f"{result.diverged} diverged"] if result.diverged else []
+            click.echo(f"{sweep.name}: {', '.join(parts)} → {paths.sweep}")
+    if failed:
+        click.echo(f"{failed} job(s) failed; `colrun status` names them, --retry-failed runs them again.", err=True)
+        sys.exit(1)

@@ -1,0 +1,65 @@
+"""Experiment `alignment`: the metrics of every estimator against bptt, for one network on its own sequence."""
+
+from typing import Any
+
+import pyarrow as pa
+import torch
+
+from colrun.engine import measure
+from colrun.estimators import parse_estimator
+from colrun.experiments import Row
+from colrun.experiments.grids import alignment_block_size
+from colrun.metrics import METRICS
+from colrun.networks.architecture import Architecture
+from colrun.networks.columnar import build
+from colrun.networks.readings import SWITCHES
+from colrun.networks.trajectory import Batch
+from colrun.testbed import sequence
+
+SCHEMA = pa.schema(
+    [
+        *(pa.field(name, pa.string()) for name in ("reading", "cell")),
+        *(pa.field(name, pa.int64()) for name in ("columns", "width")),
+        *(pa.field(name, pa.float64()) for name in ("lateral", "step_size")),
+        pa.field("seed", pa.int64()),
+        pa.field("estimator", pa.string()),
+        pa.field("window", pa.int64()),
+        *(pa.field(name, pa.float64()) for name in METRICS[:-1]),
+        *(pa.field(name, pa.int64()) for name in ("compared", "lateral_weights")),
+        pa.field("max_error", pa.float64()),
+        pa.field("diverged", pa.bool_()),
+        pa.field("dtype", pa.string()),
+        *(pa.field(name, pa.int64()) for name in ("steps", "inputs")),
+        pa.field("init", pa.string()),
+        *(pa.field(name, pa.bool_()) for name in SWITCHES[1:]),
+    ]
+)
+KEY = ("estimator", "window")
+
+
+def run(config: dict[str, Any], seeds: list[int], estimators: list[str]) -> dict[int, list[Row]]:
+    """One block. Every seed has its place in it, and empty places hold a copy, so that the bits are always the same."""
+    size = alignment_block_size(config)
+    names = [parse_estimator(name) for name in estimators]
+    dtype = getattr(torch, config["dtype"])
+    architecture = Architecture.of(
+        **{axis: config[axis] for axis in ("cell", "columns", "width", "lateral", "inputs", "reading", *SWITCHES)}
+    )
+    places = {seed % size: seed for seed in seeds}
+    built = {seed: build(architecture, seed, dtype) for seed in seeds}
+    shown = {seed: sequence(seed, config["steps"], config["inputs"], dtype) for seed in seeds}
+    block = [places.get(place, seeds[0]) for place in range(size)]
+    batch = Batch.stack([built[seed] for seed in block], [shown[seed] for seed in block])
+    found = measure(batch, names, config["step_size"])
+    rows: dict[int, list[Row]] = {seed: [] for seed in seeds}
+    for name, metrics in found.items():
+        columns = {metric: values.tolist() for metric, values in metrics.items()}
+        for place, seed in places.items():
+            row = {metric: _null_if_nan(values[place]) for metric, values in columns.items()}
+            row |= {"compared": int(columns["compared"][place]), "lateral_weights": built[seed].lateral_weights}
+            rows[seed].append({"estimator": name.family, "window": name.window, **row})
+    return rows
+
+
+def _null_if_nan(value: float) -> float | None:
+    return None if value != value else value

@@ -1,0 +1,1 @@
+"""Running: one function does a unit of work, and every backend calls it."""

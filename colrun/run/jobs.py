@@ -1,0 +1,75 @@
+"""Single jobs by id, in this process."""
+
+import os
+from collections.abc import Iterator
+
+from colrun.errors import InvalidValueError
+from colrun.run.unit import Outcome
+from colrun.run.worker import work
+from colrun.store.paths import Paths
+from colrun.store.provenance import Run
+from colrun.sweep.file import Sweep
+from colrun.sweep.plan import UNIT_SECONDS, Piece, Unit, entries
+from colrun.sweep.seeds import Seeds
+
+
+def chosen_units(sweep: Sweep, ids: tuple[str, ...]) -> Iterator[Unit]:
+    """The named jobs, packed into units in the order of the plan."""
+    wanted: dict[str, Seeds | None] = {}
+    for text in (part for each in ids for part in each.split("/")):
+        config, dot, seeds = text.partition(".")
+        have = wanted.get(config, Seeds(()))
+        if not dot or have is None:
+            wanted[config] = None
+        else:
+            wanted[config] = have | Seeds.parse(seeds)
+    pieces: list[Piece] = []
+    left = set(wanted)
+    for entry in entries(sweep):
+        if entry.id not in wanted:
+            continue
+        only = wanted[entry.id]
+        seeds_here = tuple(seed for seed in entry.seeds if only is None or seed in only)
+        if seeds_here:
+            left.discard(entry.id)
+            pieces.append(Piece(entry.config, entry.id, entry.estimators, seeds_here))
+        unit = Unit(sweep.experiment.name, tuple(pieces))
+        if unit.seconds >= UNIT_SECONDS:
+            yield unit
+            pieces = []
+    if pieces:
+        yield Unit(sweep.experiment.name, tuple(pieces))
+    if left:
+        raise InvalidValueError(
+            f"sweep {sweep.name} has no job {sorted(left)[0]!r}; `colrun script` and the column `job` have ids."
+        )
+
+
+def run_jobs(sweep: Sweep, paths: Paths, ids: tuple[str, ...]) -> Outcome:
+    """Run what is missing of them."""
+    todo = list(chosen_units(sweep, ids))
+    paths.prepare()
+    run = Run(paths, sweep)
+    total = Outcome()
+    for unit in todo:
+        outcome = work(unit, paths, sweep.name, run.id, os.getpid())
+        total.jobs += outcome.jobs
+        total.elsewhere += outcome.elsewhere
+        total.failed += outcome.failed
+        total.diverged += outcome.diverged
+    run.finish(computed=total.jobs - total.elsewhere - len(total.failed), failed=len(total.failed))
+    return total
+
+
+def print_again(sweep: Sweep, ids: tuple[str, ...]) -> None:
+    """Compute jobs whatever is stored, and print their rows."""
+    import pandas as pd
+
+    for unit in chosen_units(sweep, ids):
+        for piece in unit.pieces:
+            config = sweep.experiment.as_dict(piece.config)
+            for block in Seeds.of(piece.seeds).blocks(sweep.experiment.block_size(config)):
+                found = sweep.experiment.runner().run(dict(config), block, list(piece.estimators))
+                for seed, rows in found.items():
+                    print(f"job {piece.id}.{seed}")
+                    print(pd.DataFrame(rows).to_string(index=False))

@@ -1,0 +1,197 @@
+"""Running a sweep: find what is missing, run it, keep account."""
+
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from types import FrameType
+from typing import NoReturn
+
+from colrun.errors import InvalidValueError
+from colrun.run.local import run_local, stop_workers, usable_cores
+from colrun.run.progress import Progress
+from colrun.store import compact
+from colrun.store.index import Done, failures, read_done, set_aside, set_stale_aside
+from colrun.store.paths import Paths
+from colrun.store.provenance import Run
+from colrun.sweep.cost import job_seconds
+from colrun.sweep.file import Sweep
+from colrun.sweep.plan import Missing, Skipped, Unit, entries, units
+
+
+class StoppedError(Exception):
+    """A signal asked to stop."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(signal.Signals(number).name)
+        self.exit_code = 128 + number
+
+
+@dataclass
+class Count:
+    """Where a sweep stands."""
+
+    total: int = 0
+    done: int = 0
+    failed: list[str] = field(default_factory=list)
+    missing: int = 0
+    seconds: float = 0.0
+    """Estimated work of what is missing, on one core."""
+    all_seconds: float = 0.0
+    rows: int = 0
+    skipped: dict[str, int] = field(default_factory=dict)
+
+
+def count(sweep: Sweep, done: Done, failed: set[str]) -> Count:
+    """Go through the plan without running anything."""
+    found, skipped = Count(), Skipped()
+    for entry in entries(sweep, skipped):
+        number = len(entry.seeds)
+        each = job_seconds(sweep.experiment, entry.config, entry.estimators)
+        found.total += number
+        found.all_seconds += each * number
+        found.rows += number * max(1, len(entry.estimators))
+        if not failed and (not done.jobs or entry.id not in done.jobs):
+            found.missing += number
+            found.seconds += each * number
+            continue
+        for seed in entry.seeds:
+            if done.missing(entry.id, seed, entry.estimators) is None:
+                found.done += 1
+            elif f"{entry.id}.{seed}" in failed:
+                found.failed.append(f"{entry.id}.{seed}")
+            else:
+                found.missing += 1
+                found.seconds += each
+    found.skipped = skipped.reasons
+    return found
+
+
+def not_failed(done: Done, failed: set[str]) -> Missing:
+    """What is missing, failed jobs aside."""
+
+    def missing(config: str, seed: int, estimators: tuple[str, ...]) -> tuple[str, ...] | None:
+        return None if f"{config}.{seed}" in failed else done.missing(config, seed, estimators)
+
+    return missing if failed else done.missing
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to run."""
+
+    jobs: int
+    retry_failed: bool = False
+    fail_fast: bool = False
+    recompute_stale: bool = False
+    quiet: bool = False
+    verbose: bool = False
+
+
+@dataclass
+class Result:
+    """How it went."""
+
+    count: Count
+    computed: int = 0
+    failed: list[str] = field(default_factory=list)
+    diverged: int = 0
+
+
+def open_store(paths: Paths, sweep: Sweep, recompute_stale: bool, say: Progress) -> Done:
+    """Make the folder ready, set aside what is broken, and refuse to mix numerics versions."""
+    paths.prepare()
+    compact.tidy(paths)
+    done = read_done(paths, verify=True)
+    if done.broken:
+        set_aside(paths, done.broken)
+        for error in done.broken:
+            say.say(f"broken part, set aside in {paths.broken}, its jobs run again: {error}")
+    stale = done.stale(sweep.experiment)
+    if stale:
+        versions = ", ".join(map(str, sorted(stale)))
+        if not recompute_stale:
+            raise InvalidValueError(
+                f"{paths.sweep} holds rows of numerics version {versions}, and this program computes version "
+                f"{sweep.experiment.numerics}; they are stale and are never mixed with new ones. Run with "
+                f"--recompute-stale to set them aside in {paths.stale} and compute them again, or write elsewhere "
+                "with --out."
+            )
+        number = set_stale_aside(paths, sweep.experiment)
+        say.say(f"{number} part(s) of numerics version {versions} set aside in {paths.stale}")
+        done = read_done(paths)
+    return done
+
+
+def run_sweep(sweep: Sweep, paths: Paths, options: Options) -> Result:
+    """Run what is missing of a sweep."""
+    talk = Progress(sweep.name, 0, options.quiet)
+    done = open_store(paths, sweep, options.recompute_stale, talk)
+    failed = set(failures(paths))
+    if options.retry_failed:
+        for job in failed:
+            (paths.failed / f"{job}.json").unlink(missing_ok=True)
+        failed = set()
+    where = count(sweep, done, failed)
+    for reason, times in where.skipped.items():
+        talk.say(f"{sweep.name}: skipped: {reason} ({times} point(s) of the grid)")
+    result = Result(where, failed=list(where.failed))
+    if where.missing == 0:
+        return result
+    run = Run(paths, sweep)
+
+    def todo() -> Iterator[Unit]:
+        known_failed = set(failures(paths))
+        return units(sweep, not_failed(read_done(paths), known_failed))
+
+    with Progress(sweep.name, where.missing, options.quiet) as progress, stoppable():
+        try:
+            for outcome in run_local(todo, paths, sweep.name, run.id, options.jobs, progress.say):
+                progress.add(outcome)
+                result.computed += outcome.jobs - outcome.elsewhere - len(outcome.failed)
+                result.diverged += outcome.diverged
+                result.failed += outcome.failed
+                for job in outcome.failed:
+                    progress.say(f"{sweep.name}: job {job} failed; `colrun show {job}` tells why")
+                if options.verbose:
+                    progress.say(f"{sweep.name}: unit of {outcome.jobs} job(s) in {outcome.seconds:.2f} s of CPU time")
+                if outcome.failed and options.fail_fast:
+                    stop_workers()
+                    break
+        except StoppedError:
+            stop_workers()
+            run.finish(stopped=True, computed=result.computed)
+            raise
+        except BaseException:
+            stop_workers()
+            raise
+    run.finish(computed=result.computed, failed=len(result.failed), diverged=result.diverged)
+    return result
+
+
+@contextmanager
+def stoppable() -> Iterator[None]:
+    """SIGINT and SIGTERM raise `StoppedError` in the main thread; a second one ends the process at once."""
+
+    def stop(number: int, frame: FrameType | None) -> NoReturn:  # noqa: ARG001
+        for each in before:
+            signal.signal(each, signal.SIG_DFL)
+        raise StoppedError(number)
+
+    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def warn_about_cores(jobs: int) -> None:
+    """Say so when more workers are asked for than cores may be used."""
+    usable = usable_cores()
+    if jobs > usable:
+        print(
+            f"warning: -j {jobs}, but this process may use {usable} core(s) (CPU affinity); workers will share them",
+            file=sys.stderr,
+        )

@@ -1,0 +1,125 @@
+"""One unit of work, from configs to a published part. Every backend ends here, so every backend gives the same rows."""
+
+import time
+import traceback
+from dataclasses import dataclass, field
+from typing import Any
+
+from colrun.experiments import EXPERIMENTS, Experiment, Row
+from colrun.store.compact import group
+from colrun.store.index import Watch
+from colrun.store.parts import PartIndex, make_table, publish
+from colrun.store.paths import Paths, write_json
+from colrun.sweep.plan import Missing, Piece, Unit
+from colrun.sweep.seeds import Seeds
+
+
+@dataclass
+class Outcome:
+    """What became of a unit."""
+
+    jobs: int = 0
+    """Jobs of the unit, whoever did them."""
+    elsewhere: int = 0
+    """Of these, done by another process in the meantime."""
+    diverged: int = 0
+    failed: list[str] = field(default_factory=list)
+    seconds: float = 0.0
+    """Work measured here."""
+    estimated: float = 0.0
+    """What the cost model says of the jobs done here."""
+
+
+def run_unit(unit: Unit, paths: Paths, sweep: str, run: str, watch: Watch) -> Outcome:
+    """Do what is missing of a unit and publish it as one part."""
+    experiment = EXPERIMENTS[unit.experiment]
+    outcome = Outcome(jobs=unit.jobs)
+    left = unit.left(watch.refresh().missing)
+    outcome.elsewhere = unit.jobs - left.jobs
+    started = time.process_time()
+    rows: dict[tuple[Piece, int], list[Row]] = {}
+    for piece in left.pieces:
+        size = experiment.block_size(experiment.as_dict(piece.config))
+        for block in Seeds.of(piece.seeds).blocks(size):
+            for seed, found in _run_block(experiment, piece, block, outcome, paths, run).items():
+                rows[piece, seed] = found
+    outcome.seconds = time.process_time() - started
+    outcome.estimated = left.seconds
+    _publish(experiment, rows, paths, sweep, run, watch.refresh().missing, outcome)
+    return outcome
+
+
+def _run_block(
+    experiment: Experiment, piece: Piece, seeds: list[int], outcome: Outcome, paths: Paths, run: str
+) -> dict[int, list[Row]]:
+    """The rows of each seed. If a block fails, its jobs run one by one, so that only those that fail are lost."""
+    config = experiment.as_dict(piece.config)
+    try:
+        found = experiment.runner().run(dict(config), seeds, list(piece.estimators))
+    except Exception as error:  # whatever a job raises is its own failure, not the sweep's
+        if len(seeds) > 1:
+            parts = [_run_block(experiment, piece, [seed], outcome, paths, run) for seed in seeds]
+            return {seed: rows for part in parts for seed, rows in part.items()}
+        record_failure(paths, experiment, piece, seeds[0], error, run)
+        outcome.failed.append(f"{piece.id}.{seeds[0]}")
+        return {}
+    common = dict(config)
+    return {seed: [common | {"seed": seed, "job": f"{piece.id}.{seed}"} | row for row in found[seed]] for seed in seeds}
+
+
+def record_failure(
+    paths: Paths, experiment: Experiment, piece: Piece, seed: int, error: BaseException | str, run: str
+) -> None:
+    """Keep the traceback where `status` and `show` find it."""
+    text = error if isinstance(error, str) else "".join(traceback.format_exception(error))
+    content: dict[str, Any] = {
+        "job": f"{piece.id}.{seed}",
+        "error": error if isinstance(error, str) else f"{type(error).__name__}: {error}",
+        "experiment": experiment.name,
+        "parameters": experiment.as_dict(piece.config) | {"seed": seed},
+        "estimators": list(piece.estimators),
+        "run": run,
+        "traceback": text,
+    }
+    write_json(paths, paths.failed / f"{piece.id}.{seed}.json", content)
+
+
+def _publish(
+    experiment: Experiment,
+    rows: dict[tuple[Piece, int], list[Row]],
+    paths: Paths,
+    sweep: str,
+    run: str,
+    missing: Missing,
+    outcome: Outcome,
+) -> None:
+    """Write what no other process has written meanwhile."""
+    kept: list[Row] = []
+    pieces: dict[Piece, list[int]] = {}
+    done: dict[str, dict[int, list[str]]] = {}
+    diverged = 0
+    for (piece, seed), found in rows.items():
+        if missing(piece.id, seed, piece.estimators) != piece.estimators:
+            outcome.elsewhere += 1
+            continue
+        kept += found
+        pieces.setdefault(piece, []).append(seed)
+        done.setdefault(piece.id, {}).setdefault(seed, []).extend(piece.estimators or ("",))
+        diverged += any(row["diverged"] for row in found)
+    outcome.diverged = diverged
+    if not kept:
+        return
+    content = Unit(experiment.name, tuple(Piece(p.config, p.id, p.estimators, tuple(s)) for p, s in pieces.items()))
+    index = PartIndex(
+        experiment=experiment.name,
+        numerics=experiment.numerics,
+        done={config: group(seeds) for config, seeds in done.items()},
+        rows=len(kept),
+        diverged=diverged,
+        run=run,
+        seconds=outcome.seconds,
+        estimated=content.seconds,
+    )
+    publish(paths, content.name, make_table(experiment, sweep, kept), index)
+    for piece, seed in rows:
+        (paths.failed / f"{piece.id}.{seed}.json").unlink(missing_ok=True)

@@ -1,0 +1,51 @@
+"""Finding one job among all results."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from colrun.experiments import get_experiment
+from colrun.store.index import failures, read_done
+from colrun.store.known import stored_sweeps
+from colrun.store.load import load
+from colrun.store.paths import Paths
+
+
+@dataclass(frozen=True)
+class Found:
+    """A job in one sweep's folder."""
+
+    sweep: str
+    job: str
+    parameters: dict[str, Any]
+    rows: str
+    failure: str
+
+
+def find_job(results: Path, beginning: str) -> list[Found]:
+    """Jobs whose id starts so (or is so, if one is exactly that), in any sweep."""
+    found = []
+    for name in stored_sweeps(results):
+        paths = Paths.of(results, name)
+        jobs = {f"{config}.{seed}" for config, seeds in read_done(paths).jobs.items() for seed in seeds}
+        failed = failures(paths)
+        matching = [job for job in sorted(jobs | set(failed)) if job.startswith(beginning)]
+        if beginning in matching:
+            matching = [beginning]
+        found += [_found(paths, name, job, failed.get(job)) for job in matching[:6]]
+    exact = [entry for entry in found if entry.job == beginning]
+    return exact or found
+
+
+def _found(paths: Paths, name: str, job: str, failure: dict[str, Any] | None) -> Found:
+    frame = load(paths.sweep)
+    frame = frame[frame["job"] == job] if len(frame) else frame
+    if failure:
+        parameters = failure["parameters"]
+    else:
+        experiment = get_experiment(frame["experiment"].iloc[0])
+        parameters = {axis.name: frame[axis.name].iloc[0] for axis in experiment.axes} | {"seed": frame["seed"].iloc[0]}
+    constant = {"sweep", "experiment", "job", "numerics", *parameters}
+    shown = frame[[column for column in frame.columns if column not in constant]]
+    text = shown.to_string(index=False) if len(shown) else ""
+    return Found(name, job, parameters, text, failure["traceback"] if failure else "")

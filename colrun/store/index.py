@@ -1,0 +1,133 @@
+"""What is done: the indices of all parts of a sweep, put together."""
+
+import contextlib
+import json
+import os
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from colrun.experiments import Experiment
+from colrun.store.parts import BrokenPartError, PartIndex, read_index, read_part
+from colrun.store.paths import Paths, explained
+from colrun.sweep.seeds import Seeds
+
+
+@cache
+def _names(joined: str) -> frozenset[str]:
+    return frozenset(joined.split(","))
+
+
+@dataclass
+class Done:
+    """Per config and seed the estimators that are done ("" where an experiment takes none)."""
+
+    jobs: dict[str, dict[int, frozenset[str]]] = field(default_factory=dict)
+    parts: int = 0
+    rows: int = 0
+    diverged: int = 0
+    seconds: float = 0.0
+    estimated: float = 0.0
+    versions: set[int] = field(default_factory=set)
+    broken: list[BrokenPartError] = field(default_factory=list)
+
+    def add(self, index: PartIndex) -> None:
+        """One part more."""
+        self.parts += 1
+        self.rows += index.rows
+        self.diverged += index.diverged
+        self.seconds += index.seconds
+        self.estimated += index.estimated
+        self.versions.add(index.numerics)
+        for config, groups in index.done.items():
+            seeds = self.jobs.setdefault(config, {})
+            for joined, text in groups.items():
+                names = _names(joined)
+                for seed in Seeds.parse(text):
+                    have = seeds.get(seed)
+                    seeds[seed] = names if have is None else have | names
+
+    def missing(self, config: str, seed: int, estimators: tuple[str, ...]) -> tuple[str, ...] | None:
+        """The estimators still missing of a job, or None if it is done."""
+        have = self.jobs.get(config, {}).get(seed)
+        if have is None:
+            return estimators
+        left = tuple(name for name in estimators if name not in have)
+        return left or None
+
+    def count(self) -> int:
+        """Number of jobs with any row."""
+        return sum(len(seeds) for seeds in self.jobs.values())
+
+    def stale(self, experiment: Experiment) -> set[int]:
+        """Numerics versions among the parts that are not the current one."""
+        return self.versions - {experiment.numerics}
+
+
+def read_done(paths: Paths, verify: bool = False) -> Done:
+    """From the footers; `verify` reads every row. Parts that are broken are listed, not counted."""
+    done = Done()
+    for path in paths.parts():
+        try:
+            done.add(read_part(path)[1] if verify else read_index(path))
+        except BrokenPartError as error:
+            done.broken.append(error)
+        except FileNotFoundError:  # compacted away since the folder was listed: its rows are in another part
+            return read_done(paths, verify)
+    return done
+
+
+class Watch:
+    """Keeps up with a sweep's folder in which other processes write too: reads only parts it has not seen."""
+
+    def __init__(self, paths: Paths) -> None:
+        self.paths = paths
+        self.done = Done()
+        self._seen: set[str] = set()
+
+    def refresh(self) -> Done:
+        """What is done by now. A part that is broken counts as not there."""
+        for path in self.paths.parts():
+            if path.name in self._seen:
+                continue
+            with contextlib.suppress(BrokenPartError, FileNotFoundError):
+                self.done.add(read_index(path))
+                self._seen.add(path.name)
+        return self.done
+
+
+def set_aside(paths: Paths, broken: list[BrokenPartError]) -> None:
+    """Move broken parts out of readers' sight; their jobs are then missing and run again."""
+    with explained(paths.sweep):
+        paths.broken.mkdir(exist_ok=True)
+        for error in broken:
+            with contextlib.suppress(FileNotFoundError):
+                os.replace(error.path, paths.broken / error.path.name)
+
+
+def set_stale_aside(paths: Paths, experiment: Experiment) -> int:
+    """Move parts of another numerics version out of readers' sight; returns how many there were."""
+    moved = 0
+    with explained(paths.sweep):
+        for path in paths.parts():
+            numerics = read_index(path).numerics
+            if numerics != experiment.numerics:
+                folder = paths.stale / f"numerics-{numerics}"
+                folder.mkdir(parents=True, exist_ok=True)
+                os.replace(path, folder / path.name)
+                moved += 1
+    return moved
+
+
+def failures(paths: Paths) -> dict[str, dict[str, Any]]:
+    """Failed jobs by id, with parameters and traceback."""
+    found = {}
+    try:
+        files = sorted(paths.failed.glob("*.json"))
+    except OSError:
+        return {}
+    for path in files:
+        with contextlib.suppress(OSError, ValueError):
+            found[path.stem] = json.loads(Path(path).read_text(encoding="utf-8"))
+    return found

@@ -1,0 +1,119 @@
+"""Parts: Parquet files whose footer says which jobs they hold, and whose rows can be checked."""
+
+import hashlib
+import io
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.ipc
+import pyarrow.parquet as pq
+
+from colrun.experiments import Experiment, Row, get_experiment
+from colrun.store.paths import Paths, write_atomically
+
+KEY = b"colrun"
+
+FIRST = [("sweep", pa.string()), ("experiment", pa.string())]
+LAST = [("numerics", pa.int64()), ("job", pa.string())]
+
+
+@dataclass
+class PartIndex:
+    """What a part holds, from its footer."""
+
+    experiment: str
+    numerics: int
+    done: dict[str, dict[str, str]]
+    """config id → estimators (joined by commas) → seeds ("0:50")."""
+    rows: int
+    diverged: int
+    run: str
+    seconds: float
+    """Measured work behind it."""
+    estimated: float
+    """What the cost model said of it."""
+    checksum: str = ""
+    extra: dict[str, Any] = field(default_factory=dict)
+
+
+class BrokenPartError(Exception):
+    """A part that cannot be read or whose rows are not what was written."""
+
+    def __init__(self, path: Path, reason: str) -> None:
+        super().__init__(f"{path}: {reason}")
+        self.path = path
+
+
+def full_schema(experiment: Experiment) -> pa.Schema:
+    """Columns of the experiment between those that every row has."""
+    fields = [pa.field(*pair) for pair in FIRST] + list(experiment.runner().SCHEMA) + [pa.field(*pair) for pair in LAST]
+    return pa.schema(fields)
+
+
+def make_table(experiment: Experiment, sweep: str, rows: list[Row]) -> pa.Table:
+    """Rows with the columns that every row has."""
+    common = {"sweep": sweep, "experiment": experiment.name, "numerics": experiment.numerics}
+    return pa.Table.from_pylist([common | row for row in rows], schema=full_schema(experiment))
+
+
+def checksum(table: pa.Table, index: dict[str, Any]) -> str:
+    """Of the rows' values and the index, whatever the file's layout."""
+    sink = io.BytesIO()
+    table = table.replace_schema_metadata(None).combine_chunks()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    digest = hashlib.blake2b(sink.getbuffer(), digest_size=16)
+    digest.update(json.dumps(index, sort_keys=True).encode())
+    return digest.hexdigest()
+
+
+def encode(table: pa.Table, index: PartIndex) -> bytes:
+    """The part as bytes."""
+    described = {key: value for key, value in vars(index).items() if key != "checksum"}
+    described["checksum"] = checksum(table, described)
+    sink = io.BytesIO()
+    table = table.replace_schema_metadata({KEY: json.dumps(described).encode()})
+    pq.write_table(table, sink, compression="zstd")
+    return sink.getvalue()
+
+
+def publish(paths: Paths, unit: str, table: pa.Table, index: PartIndex) -> None:
+    """Make a unit's rows visible, all at once."""
+    write_atomically(paths, paths.part(unit), encode(table, index))
+
+
+def read_index(path: Path) -> PartIndex:
+    """The footer only: fast, and enough to see truncation."""
+    try:
+        metadata = pq.read_schema(path).metadata or {}
+        if KEY not in metadata:
+            raise BrokenPartError(path, "was not written by colrun")
+        return PartIndex(**json.loads(metadata[KEY]))
+    except FileNotFoundError:
+        raise
+    except (pa.ArrowException, OSError, ValueError, TypeError) as error:
+        raise BrokenPartError(path, f"cannot be read ({_short(error)})") from None
+
+
+def read_part(path: Path) -> tuple[pa.Table, PartIndex]:
+    """Rows and index, checked against what was written."""
+    index = read_index(path)
+    try:
+        table = pq.ParquetFile(path).read()
+        table = table.replace_schema_metadata(None)
+        described = {key: value for key, value in vars(index).items() if key != "checksum"}
+        if table.num_rows != index.rows or checksum(table, described) != index.checksum:
+            raise BrokenPartError(path, "holds other rows than were written")
+        get_experiment(index.experiment)
+    except FileNotFoundError:
+        raise
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise BrokenPartError(path, f"cannot be read ({_short(error)})") from None
+    return table, index
+
+
+def _short(error: Exception) -> str:
+    return str(error).splitlines()[0][:120] if str(error) else type(error).__name__

@@ -1,0 +1,156 @@
+"""The one place that builds paths below the results folder, and the one way to write a file there."""
+
+import contextlib
+import errno
+import json
+import os
+import secrets
+import socket
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from colrun.errors import InvalidValueError
+from colrun.sweep.file import check_name
+
+
+class StoreError(Exception):
+    """The results folder cannot be used (full, read-only, gone): not the fault of a job, so the sweep stops."""
+
+
+@dataclass(frozen=True)
+class Paths:
+    """The folder of one sweep."""
+
+    sweep: Path
+
+    @classmethod
+    def of(cls, results: str | Path, name: str) -> "Paths":
+        """Below `results`, whatever the name."""
+        return cls(Path(results) / check_name(name))
+
+    @property
+    def rows(self) -> Path:
+        """The link to the current generation."""
+        return self.sweep / "rows"
+
+    @property
+    def generations(self) -> Path:
+        """All generations, the current one included."""
+        return self.sweep / "_generations"
+
+    @property
+    def runs(self) -> Path:
+        """Provenance."""
+        return self.sweep / "_runs"
+
+    @property
+    def failed(self) -> Path:
+        """Tracebacks."""
+        return self.sweep / "_failed"
+
+    @property
+    def broken(self) -> Path:
+        """Parts set aside."""
+        return self.sweep / "_broken"
+
+    @property
+    def stale(self) -> Path:
+        """Rows of older numerics versions."""
+        return self.sweep / "_stale"
+
+    @property
+    def temporary(self) -> Path:
+        """Files being written."""
+        return self.sweep / "_tmp"
+
+    def part(self, unit: str) -> Path:
+        """Where a unit's rows are once they are done."""
+        return self.rows / f"{unit}.parquet"
+
+    def parts(self) -> list[Path]:
+        """The current parts."""
+        try:
+            return sorted(path for path in self.rows.iterdir() if path.suffix == ".parquet")
+        except (FileNotFoundError, NotADirectoryError):
+            return []
+
+    def prepare(self) -> None:
+        """Make the folders, and find out now whether they can be written."""
+        with explained(self.sweep):
+            for folder in (self.sweep, self.generations, self.runs, self.failed, self.temporary):
+                folder.mkdir(parents=True, exist_ok=True)
+            if not self.rows.exists():
+                first = self.generations / "000001"
+                first.mkdir(exist_ok=True)
+                switch_link(self, first)
+            probe = unique(self.temporary, "probe")
+            probe.write_bytes(b"x")
+            probe.unlink()
+
+
+@contextlib.contextmanager
+def explained(where: Path) -> Iterator[None]:
+    """Turn an operating system's refusal into a sentence."""
+    try:
+        yield
+    except OSError as error:
+        hint = {errno.ENOSPC: " Free some space", errno.EDQUOT: " Free some quota"}.get(error.errno or 0)
+        then = f"{hint}, then run the same command again: what is done is kept." if hint else ""
+        raise StoreError(f"cannot write below {where}: {error.strerror or error}.{then}") from error
+
+
+def unique(folder: Path, name: str) -> Path:
+    """A name that no other process of any host uses."""
+    return folder / f"{name}.{socket.gethostname()}.{os.getpid()}.{secrets.token_hex(4)}"
+
+
+def switch_link(paths: Paths, generation: Path) -> None:
+    """Point `rows` to a generation in one rename."""
+    link = unique(paths.temporary, "rows")
+    paths.temporary.mkdir(parents=True, exist_ok=True)
+    link.symlink_to(Path("_generations") / generation.name)
+    os.replace(link, paths.rows)
+    sync_folder(paths.sweep)
+
+
+def sync_folder(folder: Path) -> None:
+    """Flush a rename to disk."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        with contextlib.suppress(OSError):  # some network filesystems cannot flush a folder, and do not need to
+            os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def write_atomically(paths: Paths, target: Path, content: bytes) -> None:
+    """Write whole or not at all: temporary name, flush, rename."""
+    temporary = unique(paths.temporary, target.name)
+    with explained(paths.sweep):
+        try:
+            with open(temporary, "xb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(temporary, target)
+            sync_folder(target.parent)
+        finally:
+            with contextlib.suppress(OSError):
+                temporary.unlink()
+
+
+def write_json(paths: Paths, target: Path, content: dict[str, Any]) -> None:
+    """A JSON file, atomically."""
+    write_atomically(paths, target, (json.dumps(content, indent=1, default=str) + "\n").encode())
+
+
+def sweep_folder(path: str | Path) -> Path:
+    """A folder that holds a sweep's rows."""
+    folder = Path(path)
+    if not folder.is_dir():
+        raise InvalidValueError(
+            f"there are no results at {folder}; run `colrun sweep` first, or give the sweep's folder."
+        )
+    return folder

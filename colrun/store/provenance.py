@@ -1,0 +1,88 @@
+"""Where numbers come from: stored once per run, named by every part of it."""
+
+import importlib.metadata
+import os
+import platform
+import secrets
+import shlex
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from colrun import __version__
+from colrun.store.paths import Paths, write_json
+from colrun.sweep.file import Sweep
+
+PACKAGES = ("torch", "numpy", "pandas", "pyarrow", "joblib", "click")
+
+
+def cpu_model() -> str:
+    """The processor's own name, as bits may differ between types."""
+    try:
+        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    except OSError:
+        pass
+    return platform.processor() or platform.machine()
+
+
+def commit() -> dict[str, Any]:
+    """The commit that colrun runs from and whether the checkout was clean; nulls outside a checkout."""
+    root = Path(__file__).parents[2]
+
+    def git(*arguments: str) -> str | None:
+        try:
+            done = subprocess.run(
+                ["git", "-C", str(root), *arguments], capture_output=True, text=True, timeout=10, check=True
+            )
+        except (OSError, subprocess.SubprocessError):
+            return None
+        return done.stdout.strip()
+
+    if not (root / ".git").exists():
+        return {"commit": None, "clean": None}
+    changed = git("status", "--porcelain", "--", "colrun", "pyproject.toml", "constraints.txt")
+    return {"commit": git("rev-parse", "HEAD"), "clean": None if changed is None else changed == ""}
+
+
+class Run:
+    """One run of a sweep on one machine."""
+
+    def __init__(self, paths: Paths, sweep: Sweep) -> None:
+        self.paths = paths
+        started = time.time()
+        self.id = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(started)) + "-" + secrets.token_hex(3)
+        self.facts: dict[str, Any] = {
+            "run": self.id,
+            "started": _iso(started),
+            "finished": None,
+            "colrun": __version__,
+            **commit(),
+            "python": platform.python_version(),
+            "packages": {name: importlib.metadata.version(name) for name in PACKAGES},
+            "cpu": cpu_model(),
+            "cores": os.cpu_count(),
+            "host": socket.gethostname(),
+            "system": platform.platform(),
+            "command": shlex.join(["colrun", *sys.argv[1:]]),
+            "experiment": sweep.experiment.name,
+            "numerics": sweep.experiment.numerics,
+            "sweep_file": sweep.text,
+        }
+        self._write()
+
+    def finish(self, **facts: Any) -> None:
+        """Add how it ended."""
+        self.facts |= {"finished": _iso(time.time()), **facts}
+        self._write()
+
+    def _write(self) -> None:
+        write_json(self.paths, self.paths.runs / f"{self.id}.json", self.facts)
+
+
+def _iso(seconds: float) -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))

@@ -1,0 +1,171 @@
+"""Sweep files: TOML, typed and validated. Whatever is wrong is said with the file, the key and what would be right."""
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from colrun.errors import InvalidValueError, choose
+from colrun.estimators import parse_estimator
+from colrun.experiments import Experiment, get_experiment
+from colrun.experiments.grids import Values
+from colrun.sweep.seeds import Seeds
+
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+PLAIN_KEYS = ("name", "experiment", "description")
+LARGEST_FILE = 10_000_000
+
+
+@dataclass(frozen=True)
+class Block:
+    """One grid, validated: every axis with its values."""
+
+    values: Values
+    estimators: tuple[str, ...]
+    seeds: Seeds
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """A sweep file, validated."""
+
+    name: str
+    experiment: Experiment
+    description: str
+    blocks: tuple[Block, ...]
+    source: str
+    """Where it came from, for messages."""
+    text: str
+    """The file as it stands, for provenance."""
+
+
+def find_sweep(name: str) -> Path:
+    """The file that a user means: a path, or the name of one in `sweeps/` here or beside the package."""
+    given = Path(name)
+    if given.is_file():
+        return given
+    if "\0" in name or given.suffix == ".toml" or "/" in name:
+        raise InvalidValueError(f"there is no sweep file {name!r}; give a path to a TOML file or one of: {_known()}.")
+    for folder in sweep_folders():
+        if (folder / f"{name}.toml").is_file():
+            return folder / f"{name}.toml"
+    choose(name, list(sweep_names()) or ["(none found)"], "sweep")
+    raise AssertionError
+
+
+def sweep_folders() -> list[Path]:
+    """`sweeps/` in the working folder, then that of the checkout that colrun is installed from."""
+    folders = [Path("sweeps"), Path(__file__).parents[2] / "sweeps"]
+    return [folder for folder in folders if folder.is_dir()]
+
+
+def sweep_names() -> dict[str, Path]:
+    """Every named sweep and its file."""
+    found: dict[str, Path] = {}
+    for folder in sweep_folders():
+        for path in sorted(folder.glob("*.toml")):
+            found.setdefault(path.stem, path)
+    return found
+
+
+def _known() -> str:
+    return ", ".join(sweep_names()) or "(none found)"
+
+
+def read_sweep(name: str, replaced: Mapping[str, Any] | None = None) -> Sweep:
+    """Read and check a sweep; `replaced` are values from the command line, which replace the file's."""
+    path = find_sweep(name)
+    try:
+        if path.stat().st_size > LARGEST_FILE:
+            raise InvalidValueError(
+                f"{path}: is larger than {LARGEST_FILE // 1_000_000} MB; a sweep file is a short TOML file."
+            )
+        text = path.read_bytes().decode("utf-8")
+        content = tomllib.loads(text)
+    except UnicodeDecodeError as error:
+        raise InvalidValueError(f"{path}: is not UTF-8 text ({error.reason} at byte {error.start}).") from None
+    except tomllib.TOMLDecodeError as error:
+        raise InvalidValueError(f"{path}: is not valid TOML: {error}.") from None
+    except (OSError, RecursionError, ValueError) as error:
+        if isinstance(error, InvalidValueError):
+            raise
+        raise InvalidValueError(f"{path}: cannot be read: {error}.") from None
+    return parse_sweep(content, str(path), text, replaced or {})
+
+
+def parse_sweep(content: dict[str, Any], source: str, text: str, replaced: Mapping[str, Any]) -> Sweep:
+    """Check what a TOML file says."""
+    top = {**content, **replaced}
+    grids = top.pop("grid", {})
+    try:
+        name = check_name(_plain(top, "name"))
+        experiment = get_experiment(_plain(top, "experiment", "alignment"))
+        description = _plain(top, "description", "")
+        if not isinstance(grids, (dict, list)) or not all(isinstance(g, dict) for g in _as_list(grids)):
+            raise InvalidValueError("grid must be a table [grid] or several tables [[grid]].")
+        blocks = []
+        for number, grid in enumerate(_as_list(grids) or [{}], start=1):
+            for key in PLAIN_KEYS:
+                if key in grid:
+                    raise InvalidValueError(f"{key} belongs at the top of the file, not in a grid.")
+            where = f"grid {number}: " if len(_as_list(grids)) > 1 else ""
+            try:
+                blocks.append(_block(experiment, {**top, **grid, **replaced}))
+            except InvalidValueError as error:
+                raise InvalidValueError(f"{where}{error}") from None
+    except InvalidValueError as error:
+        raise InvalidValueError(f"{source}: {error}") from None
+    return Sweep(name, experiment, description, tuple(blocks), source, text)
+
+
+def check_name(name: str) -> str:
+    """A name that is one folder below the results, whatever the shell or the filesystem."""
+    if not NAME.fullmatch(name) or ".." in name:
+        raise InvalidValueError(
+            f"name {name!r} must start with a letter or digit and hold only letters, digits, '.', '_' and '-' "
+            "(no '..', at most 100 of them), such as \"rnn-alignment\"."
+        )
+    return name
+
+
+def _plain(top: dict[str, Any], key: str, default: str | None = None) -> str:
+    value = top.get(key, default)
+    if value is None:
+        raise InvalidValueError(f'{key} is missing; the file needs a line such as {key} = "my-sweep".')
+    if not isinstance(value, str):
+        raise InvalidValueError(f'{key} is {value!r}; it must be a string such as "my-sweep".')
+    return value
+
+
+def _as_list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def _block(experiment: Experiment, given: dict[str, Any]) -> Block:
+    axes = {axis.name: axis for axis in experiment.axes}
+    lists = ["seeds", *(["estimators"] if experiment.takes_estimators else [])]
+    for key in given:
+        if key not in PLAIN_KEYS:
+            choose(key, [*axes, *lists], f"key of experiment {experiment.name}:")
+    values: Values = {}
+    for name, axis in axes.items():
+        if name not in given:
+            values[name] = [axis.default]
+            continue
+        wanted = _as_list(given[name])
+        if not wanted:
+            raise InvalidValueError(f"{name} is an empty list; give at least one value, or leave the key out.")
+        values[name] = list(dict.fromkeys(axis.parse(value) for value in wanted))
+    if "seeds" not in given:
+        raise InvalidValueError('seeds is missing; give a half-open range such as seeds = "0:100".')
+    estimators: tuple[str, ...] = ()
+    if experiment.takes_estimators:
+        names = _as_list(given.get("estimators", []))
+        if not names:
+            raise InvalidValueError('estimators is missing or empty; give a list such as ["master-user", "tbptt-40"].')
+        if not all(isinstance(name, str) for name in names):
+            raise InvalidValueError(f'estimators is {names!r}; it must be a list of names such as ["master-user"].')
+        estimators = tuple(dict.fromkeys(str(parse_estimator(name)) for name in names))
+    return Block(values, estimators, Seeds.parse(given["seeds"]))

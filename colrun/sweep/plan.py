@@ -1,0 +1,159 @@
+"""Plans: the jobs of a sweep, and the units of work into which they are packed.
+
+A **job** is one network: a config and a seed, `<config id>.<seed>`. Its rows are one per estimator, and each estimator
+is done or not on its own. A **unit** is what a worker takes at once and writes as one part: some seconds of work. Units
+are cut from the whole plan, whatever is done already, so that two processes with the same sweep cut the same units and
+write the same names; what is done is then left out of them.
+"""
+
+import hashlib
+import itertools
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from colrun.experiments import EXPERIMENTS, Experiment
+from colrun.experiments.grids import Config
+from colrun.sweep.cost import job_seconds
+from colrun.sweep.file import Sweep
+from colrun.sweep.seeds import Seeds
+
+UNIT_SECONDS = 5.0
+
+
+@dataclass(frozen=True)
+class Entry:
+    """All jobs of one config."""
+
+    experiment: Experiment
+    config: Config
+    estimators: tuple[str, ...]
+    """Empty where the experiment takes none."""
+    seeds: Seeds
+
+    @cached_property
+    def id(self) -> str:
+        """Of the config; hashed when first asked for, which a mere count never does."""
+        return self.experiment.config_id(self.config)
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Seeds of one config that miss the same estimators."""
+
+    config: Config
+    id: str
+    estimators: tuple[str, ...]
+    seeds: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Unit:
+    """Pieces that a worker runs at once."""
+
+    experiment: str
+    pieces: tuple[Piece, ...]
+
+    @property
+    def jobs(self) -> int:
+        """Number of jobs in it."""
+        return sum(len(piece.seeds) for piece in self.pieces)
+
+    @property
+    def seconds(self) -> float:
+        """Estimated work."""
+        experiment = EXPERIMENTS[self.experiment]
+        return sum(len(piece.seeds) * job_seconds(experiment, piece.config, piece.estimators) for piece in self.pieces)
+
+    def left(self, missing: "Missing") -> "Unit":
+        """Without what is done; possibly empty."""
+        return Unit(self.experiment, tuple(left for piece in self.pieces for left in _left(piece, missing)))
+
+    @property
+    def name(self) -> str:
+        """Of the part it writes: a hash of what the part holds."""
+        text = "\n".join(f"{piece.id} {piece.estimators} {piece.seeds}" for piece in self.pieces)
+        return hashlib.blake2b(text.encode(), digest_size=12).hexdigest()
+
+
+@dataclass
+class Skipped:
+    """Reasons why points of the grid do not exist, each with how often it came up."""
+
+    reasons: dict[str, int] = field(default_factory=dict)
+
+    def __call__(self, reason: str) -> None:
+        """Count it."""
+        self.reasons[reason] = self.reasons.get(reason, 0) + 1
+
+
+def entries(sweep: Sweep, skipped: Skipped | None = None) -> Iterator[Entry]:
+    """The jobs of a sweep, by config. Overlapping grids are one: a job has each estimator once."""
+    skip = skipped if skipped is not None else Skipped()
+    experiment = sweep.experiment
+    if len(sweep.blocks) == 1:  # nothing can overlap, so nothing is kept in memory
+        block = sweep.blocks[0]
+        for config in experiment.expand(block.values, skip):
+            yield Entry(experiment, config, block.estimators, block.seeds)
+        return
+    wanted: dict[Config, dict[str, Seeds]] = {}
+    for block in sweep.blocks:
+        for config in experiment.expand(block.values, skip):
+            by_estimator = wanted.setdefault(config, {})
+            for name in block.estimators or ("",):
+                by_estimator[name] = by_estimator.get(name, Seeds(())) | block.seeds
+    for config, by_estimator in wanted.items():
+        for seeds, names in _by_seeds(by_estimator):
+            yield Entry(experiment, config, tuple(name for name in names if name), seeds)
+
+
+def _by_seeds(by_estimator: dict[str, Seeds]) -> Iterator[tuple[Seeds, list[str]]]:
+    """Group seeds by the estimators they want."""
+    if len(set(by_estimator.values())) == 1:
+        yield next(iter(by_estimator.values())), list(by_estimator)
+        return
+    groups: dict[tuple[str, ...], list[int]] = {}
+    for seed in sorted(set(itertools.chain.from_iterable(by_estimator.values()))):
+        groups.setdefault(tuple(name for name, seeds in by_estimator.items() if seed in seeds), []).append(seed)
+    for names, numbers in groups.items():
+        yield Seeds.of(numbers), list(names)
+
+
+Missing = Callable[[str, int, tuple[str, ...]], tuple[str, ...] | None]
+"""Of a job (config id, seed, estimators): the estimators still missing, or None if nothing is."""
+
+
+def units(sweep: Sweep, missing: Missing | None = None) -> Iterator[Unit]:
+    """The sweep cut into units, without what is done."""
+    experiment = sweep.experiment
+    block_size = experiment.block_size
+    pieces: list[Piece] = []
+    seconds = 0.0
+    for entry in entries(sweep):
+        each = job_seconds(experiment, entry.config, entry.estimators)
+        for block in entry.seeds.blocks(block_size(experiment.as_dict(entry.config))):
+            pieces.append(Piece(entry.config, entry.id, entry.estimators, tuple(block)))
+            seconds += each * len(block)
+            if seconds >= UNIT_SECONDS:
+                yield from _unit(experiment, pieces, missing)
+                pieces, seconds = [], 0.0
+    yield from _unit(experiment, pieces, missing)
+
+
+def _unit(experiment: Experiment, pieces: list[Piece], missing: Missing | None) -> Iterator[Unit]:
+    """The unit without what is done, if anything is left of it."""
+    unit = Unit(experiment.name, tuple(pieces))
+    if missing is not None:
+        unit = unit.left(missing)
+    if unit.pieces:
+        yield unit
+
+
+def _left(piece: Piece, missing: Missing) -> Iterator[Piece]:
+    groups: dict[tuple[str, ...], list[int]] = {}
+    for seed in piece.seeds:
+        names = missing(piece.id, seed, piece.estimators)
+        if names is not None:
+            groups.setdefault(names, []).append(seed)
+    for names, seeds in groups.items():
+        yield Piece(piece.config, piece.id, names, tuple(seeds))

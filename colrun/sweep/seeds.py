@@ -1,0 +1,86 @@
+"""Seeds: half-open ranges and lists, kept as sorted ranges so that a million of them cost nothing."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from colrun.errors import InvalidValueError
+
+WANTED = 'it must be a half-open range such as "0:100", a list such as [0, 1, 5], or both: "0:10,50"'
+MOST = 2**62
+
+
+@dataclass(frozen=True)
+class Seeds:
+    """Sorted ranges (start, stop) that do not touch."""
+
+    ranges: tuple[tuple[int, int], ...]
+
+    @classmethod
+    def of(cls, numbers: object) -> "Seeds":
+        """From a sorted or unsorted iterable of numbers."""
+        return cls._merge([(n, n + 1) for n in numbers])  # type: ignore[attr-defined]
+
+    @classmethod
+    def _merge(cls, ranges: list[tuple[int, int]]) -> "Seeds":
+        merged: list[tuple[int, int]] = []
+        for start, stop in sorted(ranges):
+            if merged and start <= merged[-1][1]:
+                merged[-1] = (merged[-1][0], max(stop, merged[-1][1]))
+            elif start < stop:
+                merged.append((start, stop))
+        return cls(tuple(merged))
+
+    @classmethod
+    def parse(cls, value: object) -> "Seeds":
+        """From a sweep file or the command line."""
+        parts = value if isinstance(value, list) else str(value).split(",") if isinstance(value, str) else [value]
+        ranges = [cls._range(part, value) for part in parts]
+        seeds = cls._merge(ranges)
+        if not seeds.ranges:
+            raise InvalidValueError(f"seeds {value!r} are empty; {WANTED}.")
+        return seeds
+
+    @staticmethod
+    def _range(part: object, whole: object) -> tuple[int, int]:
+        if isinstance(part, int) and not isinstance(part, bool) and 0 <= part < MOST:
+            return part, part + 1
+        match = (
+            re.fullmatch(r"\s*([0-9]{1,18})(?:\s*:\s*([0-9]{1,18}))?\s*", part, re.ASCII)
+            if isinstance(part, str)
+            else None
+        )
+        if match is None:
+            raise InvalidValueError(f"seeds {whole!r} cannot be read; {WANTED}.")
+        start = int(match[1])
+        stop = start + 1 if match[2] is None else int(match[2])
+        if stop <= start:
+            raise InvalidValueError(f"seeds {whole!r} hold an empty range; {WANTED}.")
+        return start, stop
+
+    def __len__(self) -> int:
+        return sum(stop - start for start, stop in self.ranges)
+
+    def __iter__(self) -> Iterator[int]:
+        for start, stop in self.ranges:
+            yield from range(start, stop)
+
+    def __contains__(self, seed: int) -> bool:
+        return any(start <= seed < stop for start, stop in self.ranges)
+
+    def __or__(self, other: "Seeds") -> "Seeds":
+        return self._merge([*self.ranges, *other.ranges])
+
+    def blocks(self, size: int) -> Iterator[list[int]]:
+        """Seeds of one fixed block each: those from k·size to (k+1)·size."""
+        block: list[int] = []
+        for seed in self:
+            if block and seed // size != block[0] // size:
+                yield block
+                block = []
+            block.append(seed)
+        if block:
+            yield block
+
+    def __str__(self) -> str:
+        return ",".join(str(start) if stop == start + 1 else f"{start}:{stop}" for start, stop in self.ranges)
