@@ -8,9 +8,10 @@ from colrun.errors import InvalidValueError, choose
 from colrun.estimators import get_estimator, parse_estimator
 from colrun.networks.architecture import Architecture
 from colrun.networks.base import Gradients, Network
+from colrun.networks.batch import Batch
 from colrun.networks.columnar import ColumnarNetwork, build
 from colrun.networks.dense import DenseNetwork, build_dense
-from colrun.networks.trajectory import Batch, run
+from colrun.networks.trajectory import run
 from colrun.testbed import Sequence, check_step_size
 
 DTYPES = {"float32": torch.float32, "float64": torch.float64}

@@ -1,36 +1,105 @@
-"""A batch of networks in, metrics of every estimator out: all estimators run on one trajectory."""
+"""A batch of networks in, gradients or metrics of every estimator out: all estimators run on one trajectory.
+
+Two paths give the same numbers: the compiled one (compiled.py), which sweeps use, and the pure torch one, which is easy to
+read and serves cells and estimators that have no kernels.
+"""
 
 from collections.abc import Sequence as Several
 
 from torch import Tensor
 
+from colrun.compiled import Compiled, has_kernels
 from colrun.estimators import EstimatorName, get_estimator
-from colrun.metrics import compare, diverged
+from colrun.estimators.base import StateCredit
+from colrun.metrics import DIVERGED_ERROR, compare, finite
 from colrun.networks.base import Gradients
-from colrun.networks.contraction import stacked_masks
-from colrun.networks.trajectory import Batch, Trajectory, run
+from colrun.networks.batch import Batch
+from colrun.networks.trajectory import Trajectory, run
+
+TRUTH = EstimatorName("bptt")
+Metrics = dict[str, Tensor]
 
 
-def credit_gradients(trajectory: Trajectory, names: Several[EstimatorName]) -> dict[EstimatorName, Gradients]:
-    """Gradients (N, …) of every named estimator; windows of one estimator are found together."""
+def by_family(names: Several[EstimatorName]) -> dict[str, list[int | None]]:
+    """Windows of one estimator are found together."""
+    families: dict[str, list[int | None]] = {}
+    for name in names:
+        families.setdefault(name.family, []).append(name.window)
+    return families
+
+
+def torch_gradients(trajectory: Trajectory, names: Several[EstimatorName]) -> dict[EstimatorName, Gradients]:
+    """Gradients (N, …) of every named estimator, in pure torch."""
     found: dict[EstimatorName, Gradients] = {}
-    for family in dict.fromkeys(name.family for name in names):
-        windows = [name.window for name in names if name.family == family]
+    for family, windows in by_family(names).items():
         gradients = get_estimator(family).gradients(trajectory, windows)
         found |= {EstimatorName(family, w): g for w, g in zip(windows, gradients, strict=True)}
     return found
 
 
-def measure(
-    batch: Batch, names: Several[EstimatorName], step_size: float | None = None
-) -> dict[EstimatorName, dict[str, Tensor]]:
-    """The metrics (N,) of every estimator against bptt, with `max_error` and `diverged`."""
-    trajectory = run(batch, step_size)
-    truth = credit_gradients(trajectory, [EstimatorName("bptt")])[EstimatorName("bptt")]
-    masks = stacked_masks(batch)
-    found = {}
-    for name, estimate in credit_gradients(trajectory, names).items():
-        metrics = compare(truth, estimate, masks)
-        bad = diverged(trajectory.max_error, truth) | diverged(trajectory.max_error, estimate)
-        found[name] = metrics | {"max_error": trajectory.max_error.double(), "diverged": bad}
+def compiled_gradients(batch: Batch, names: Several[EstimatorName], step_size: float | None) -> dict[EstimatorName, Gradients]:
+    """The same by compiled kernels."""
+    compiled = Compiled(batch, step_size)
+    found: dict[EstimatorName, Gradients] = {}
+    for family, windows in by_family(names).items():
+        estimator = get_estimator(family)
+        if isinstance(estimator, StateCredit):
+            credits = estimator.compiled_credits(compiled, windows)
+            gradients = [compiled.unpack(compiled.gradient(credit, estimator.crosses)) for credit in credits]
+        else:
+            gradients = estimator.gradients(compiled.trajectory, windows)
+        found |= {EstimatorName(family, w): g for w, g in zip(windows, gradients, strict=True)}
     return found
+
+
+def credit_gradients(batch: Batch, names: Several[EstimatorName], step_size: float | None) -> dict[EstimatorName, Gradients]:
+    """Gradients in credit form, by kernels where there are any."""
+    if has_kernels(batch):
+        return compiled_gradients(batch, names, step_size)
+    return torch_gradients(run(batch, step_size), names)
+
+
+def measure(batch: Batch, names: Several[EstimatorName], step_size: float | None = None) -> dict[EstimatorName, Metrics]:
+    """The metrics (N,) of every estimator against bptt, with `max_error` and `diverged`."""
+    if not has_kernels(batch):
+        return measure_torch(batch, names, step_size)
+    compiled = Compiled(batch, step_size)
+    (credit,) = _state_credit(TRUTH.family).compiled_credits(compiled, [None])
+    truth = compiled.truth(credit)
+    max_error = compiled.delta.abs().amax(dim=1)
+    found: dict[EstimatorName, Metrics] = {}
+    for family, windows in by_family(names).items():
+        estimator = get_estimator(family)
+        if isinstance(estimator, StateCredit):
+            credits = estimator.compiled_credits(compiled, windows)
+            judged = [compiled.metrics(truth, credit, estimator.crosses) for credit in credits]
+        else:
+            known = compiled.unpack(truth.gradient)
+            gradients = estimator.gradients(compiled.trajectory, windows)
+            judged = [(compare(known, each, batch.masks), finite(known) & finite(each)) for each in gradients]
+        for window, (metrics, all_finite) in zip(windows, judged, strict=True):
+            found[EstimatorName(family, window)] = complete(metrics, max_error, all_finite)
+    return found
+
+
+def measure_torch(
+    batch: Batch, names: Several[EstimatorName], step_size: float | None = None
+) -> dict[EstimatorName, Metrics]:
+    """As `measure`, in pure torch."""
+    trajectory = run(batch, step_size)
+    truth = torch_gradients(trajectory, [TRUTH])[TRUTH]
+    return {
+        name: complete(compare(truth, each, batch.masks), trajectory.max_error, finite(truth) & finite(each))
+        for name, each in torch_gradients(trajectory, names).items()
+    }
+
+
+def complete(metrics: Metrics, max_error: Tensor, all_finite: Tensor) -> Metrics:
+    """With `max_error` and `diverged`: anything not finite, or an error above 1000."""
+    return metrics | {"max_error": max_error.double(), "diverged": ~all_finite | ~(max_error <= DIVERGED_ERROR)}
+
+
+def _state_credit(family: str) -> StateCredit:
+    estimator = get_estimator(family)
+    assert isinstance(estimator, StateCredit)
+    return estimator

@@ -47,6 +47,11 @@ def compare(truth: Named, estimate: Named, masks: Named) -> dict[str, Tensor]:
                 (e * e).sum(1),
             ]
         )
+    return from_sums(sums)
+
+
+def from_sums(sums: Tensor) -> dict[str, Tensor]:
+    """The metrics (N,) from their sums (10, N), in the order in which `compare` takes them."""
     same, nonzero, same_released, counted, error, size, count, dot, gg, ee = sums
     ratios = {
         "alignment": (same, nonzero),
@@ -60,9 +65,7 @@ def compare(truth: Named, estimate: Named, masks: Named) -> dict[str, Tensor]:
     return found | {"compared": nonzero}
 
 
-def diverged(max_error: Tensor, estimate: Named) -> Tensor:
-    """(N,): whether anything is not finite, or an error exceeded 1000."""
-    bad = ~(max_error <= DIVERGED_ERROR)
-    for value in estimate.values():
-        bad = bad | ~value.reshape(value.shape[0], -1).isfinite().all(1)
-    return bad
+def finite(gradients: Named) -> Tensor:
+    """(N,): whether every number of a network's gradient is."""
+    parts = [value.reshape(value.shape[0], -1).isfinite().all(1) for value in gradients.values()]
+    return torch.stack(parts).all(0)

@@ -6,8 +6,8 @@ from torch import Tensor
 from colrun.engine import measure
 from colrun.estimators import parse_estimator
 from colrun.networks.architecture import Architecture
+from colrun.networks.batch import Batch
 from colrun.networks.columnar import build
-from colrun.networks.trajectory import Batch
 from colrun.testbed import sequence
 
 NAMES = ["master-user", "tbptt-1", "tbptt-5", "tbptt-40", "tbptt-block-40"]

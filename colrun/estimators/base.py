@@ -6,7 +6,7 @@ learner runs, step by step and in its own memory. The credit form is valid becau
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence as Several
-from typing import ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import torch
 from torch import Tensor
@@ -14,6 +14,9 @@ from torch import Tensor
 from colrun.networks.base import Gradients, Network
 from colrun.networks.contraction import contract, spread
 from colrun.networks.trajectory import Trajectory
+
+if TYPE_CHECKING:
+    from colrun.compiled import Compiled
 
 
 class Predicted(NamedTuple):
@@ -84,6 +87,10 @@ class StateCredit(Estimator):
     @abstractmethod
     def credits(self, trajectory: Trajectory, windows: Several[int | None]) -> list[Tensor]:
         """c of shape (N, T, S, C) for each window."""
+
+    def compiled_credits(self, run: "Compiled", windows: Several[int | None]) -> list[Tensor]:
+        """The same by compiled kernels, where an estimator has them."""
+        return self.credits(run.trajectory, windows)
 
     def gradients(self, trajectory: Trajectory, windows: Several[int | None]) -> list[Gradients]:
         """Contract each credit with the local gradient."""

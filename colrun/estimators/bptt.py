@@ -7,6 +7,7 @@ Reference: Werbos 1990.
 """
 
 from collections.abc import Sequence as Several
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
@@ -15,6 +16,9 @@ from colrun.estimators.adjoint import Adjoint, as_credit, own_loss, pull_back
 from colrun.estimators.base import Online, StateCredit, predict
 from colrun.networks.base import Gradients, Network
 from colrun.networks.trajectory import Trajectory
+
+if TYPE_CHECKING:
+    from colrun.compiled import Compiled
 
 
 class OnlineBPTT(Online):
@@ -48,6 +52,10 @@ class BPTT(StateCredit):
     def credits(self, trajectory: Trajectory, windows: Several[int | None]) -> list[Tensor]:
         """One pass back."""
         return [adjoint_with_cuts(trajectory, trajectory.steps)] * len(windows)
+
+    def compiled_credits(self, run: "Compiled", windows: Several[int | None]) -> list[Tensor]:
+        """One pass back."""
+        return [run.adjoint(run.h.shape[1])] * len(windows)
 
 
 def adjoint_with_cuts(trajectory: Trajectory, block: int) -> Tensor:

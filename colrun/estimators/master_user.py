@@ -16,6 +16,7 @@ Reference: Javed, White and Sutton 2021.
 
 from abc import abstractmethod
 from collections.abc import Sequence as Several
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
@@ -23,6 +24,9 @@ from torch import Tensor
 from colrun.estimators.base import Online, StateCredit, predict
 from colrun.networks.base import Network
 from colrun.networks.trajectory import Trajectory
+
+if TYPE_CHECKING:
+    from colrun.compiled import Compiled
 
 
 class Traces(Online):
@@ -106,6 +110,10 @@ class MasterUser(StateCredit):
         alpha = trajectory.step_size if self.meta else None
         credit = own_credit(trajectory.h, trajectory.w, trajectory.delta, trajectory.own_jacobian, alpha)
         return [credit] * len(windows)
+
+    def compiled_credits(self, run: "Compiled", windows: Several[int | None]) -> list[Tensor]:
+        """The diagonal."""
+        return [run.own(self.meta)] * len(windows)
 
 
 def own_credit(h: Tensor, w: Tensor, delta: Tensor, d: Tensor, alpha: float | None) -> Tensor:

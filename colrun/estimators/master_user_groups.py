@@ -88,9 +88,10 @@ class MasterUserGroups(Estimator):
     def gradients(self, trajectory: Trajectory, windows: Several[int | None]) -> list[Gradients]:
         """Network by network: the groups differ, and so do the backward passes."""
         batch = trajectory.batch
+        networks = [batch.network(n) for n in range(len(batch.seeds))]
         each = [
             group_gradients(network, Sequence(x, y), trajectory.step_size, random_owner(network))
-            for network, x, y in zip(batch.networks, batch.x, batch.y, strict=True)
+            for network, x, y in zip(networks, batch.layers.x, batch.layers.y, strict=True)
         ]
         stacked = {name: torch.stack([gradients[name] for gradients in each]) for name in each[0]}
         return [stacked] * len(windows)

@@ -13,6 +13,7 @@ Reference: Williams and Peng 1990, truncated BPTT(h).
 
 from collections import deque
 from collections.abc import Sequence as Several
+from typing import TYPE_CHECKING
 
 from torch import Tensor
 
@@ -20,6 +21,9 @@ from colrun.estimators.adjoint import as_credit, own_loss, pull_back
 from colrun.estimators.base import Online, StateCredit, predict
 from colrun.networks.base import Network
 from colrun.networks.trajectory import Trajectory
+
+if TYPE_CHECKING:
+    from colrun.compiled import Compiled
 
 
 class OnlineTBPTT(Online):
@@ -66,6 +70,10 @@ class TBPTT(StateCredit):
             if ell + 1 in lengths:
                 reached[ell + 1] = total.clone()
         return [as_credit(trajectory, reached[length]) for length in lengths]
+
+    def compiled_credits(self, run: "Compiled", windows: Several[int | None]) -> list[Tensor]:
+        """All windows at once."""
+        return run.lagged([window for window in windows if window is not None])
 
 
 ESTIMATORS = {"tbptt": TBPTT()}

@@ -10,6 +10,7 @@ Reference: epochwise truncation, Williams and Peng 1990.
 """
 
 from collections.abc import Sequence as Several
+from typing import TYPE_CHECKING
 
 from torch import Tensor
 
@@ -17,6 +18,9 @@ from colrun.estimators.base import Online, StateCredit, predict
 from colrun.estimators.bptt import adjoint_with_cuts
 from colrun.networks.base import Gradients, Network
 from colrun.networks.trajectory import Trajectory
+
+if TYPE_CHECKING:
+    from colrun.compiled import Compiled
 
 
 class OnlineBlockTBPTT(Online):
@@ -61,6 +65,10 @@ class BlockTBPTT(StateCredit):
     def credits(self, trajectory: Trajectory, windows: Several[int | None]) -> list[Tensor]:
         """One pass back per block length."""
         return [adjoint_with_cuts(trajectory, window) for window in windows if window is not None]
+
+    def compiled_credits(self, run: "Compiled", windows: Several[int | None]) -> list[Tensor]:
+        """One pass back per block length."""
+        return [run.adjoint(window) for window in windows if window is not None]
 
 
 ESTIMATORS = {"tbptt-block": BlockTBPTT()}

@@ -11,9 +11,9 @@ from colrun.experiments import Row
 from colrun.experiments.grids import alignment_block_size
 from colrun.metrics import METRICS
 from colrun.networks.architecture import Architecture
+from colrun.networks.batch import Batch
 from colrun.networks.columnar import build
 from colrun.networks.readings import SWITCHES
-from colrun.networks.trajectory import Batch
 from colrun.testbed import sequence
 
 SCHEMA = pa.schema(

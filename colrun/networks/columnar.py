@@ -62,6 +62,17 @@ class ColumnarNetwork(Network):
 
 def build(architecture: Architecture, seed: int, dtype: torch.dtype = torch.float64) -> ColumnarNetwork:
     """Draw the network of a seed. Lateral levels share its weights, and their masks are nested."""
+    masks = masks_of(architecture, draw_numbers(architecture, seed))
+    theta = draw_weights(architecture, seed)
+    for name, value in theta.items():
+        masks.setdefault(name, torch.ones(value.shape, dtype=torch.bool))
+    masks = {name: masks[name] for name in theta}
+    theta = {name: (value * masks[name]).to(dtype) for name, value in theta.items()}
+    return ColumnarNetwork(architecture, seed, theta, masks, initial_w(seed, architecture.columns).to(dtype))
+
+
+def draw_weights(architecture: Architecture, seed: int) -> dict[str, Tensor]:
+    """θ before any mask, in float64: the same for all lateral levels."""
     C, W, inputs = architecture.columns, architecture.width, architecture.inputs
     init = architecture.switches.init
     seen = inputs + architecture.sees_own_state
@@ -75,31 +86,29 @@ def build(architecture: Architecture, seed: int, dtype: torch.dtype = torch.floa
         "B": initial.weight(init, W, W, seed, "B", C, W, W),
         "c": initial.bias(init, W, seed, "c", C, W),
     }
-    masks = {name: torch.ones(value.shape, dtype=torch.bool) for name, value in theta.items()}
     for gate in CELLS[architecture.cell].gates:
         theta[f"U.{gate}"] = initial.weight(init, row, 1, seed, f"U.{gate}", C, C, W)
-        masks[f"U.{gate}"] = _feature_mask(architecture, seed, gate)
         if architecture.recurrent:
             theta[f"R.{gate}"] = initial.weight(init, row, 1, seed, f"R.{gate}", C, C)
-            masks[f"R.{gate}"] = _recurrence_mask(architecture, seed, gate)
         if architecture.switches.state_bias:
             theta[f"q.{gate}"] = initial.bias(init, row, seed, f"q.{gate}", C)
-            masks[f"q.{gate}"] = torch.ones(C, dtype=torch.bool)
-    theta = {name: (value * masks[name]).to(dtype) for name, value in theta.items()}
-    return ColumnarNetwork(architecture, seed, theta, masks, initial_w(seed, C).to(dtype))
+    return theta
 
 
-def _feature_mask(architecture: Architecture, seed: int, gate: str) -> Tensor:
-    """U_ij, j ≠ i, survives if its number is below p; U_ii always exists."""
+def draw_numbers(architecture: Architecture, seed: int) -> dict[str, Tensor]:
+    """One uniform number per maskable weight: the same for all lateral levels, so that masks are nested."""
     C, W = architecture.columns, architecture.width
-    mask = unit_uniform(seed, f"mask.U.{gate}", C, C, W) < architecture.survival
-    return mask | torch.eye(C, dtype=torch.bool).unsqueeze(-1)
+    numbers = {}
+    for gate in CELLS[architecture.cell].gates:
+        numbers[f"U.{gate}"] = unit_uniform(seed, f"mask.U.{gate}", C, C, W)
+        if architecture.recurrent:
+            numbers[f"R.{gate}"] = unit_uniform(seed, f"mask.R.{gate}", C, C)
+    return numbers
 
 
-def _recurrence_mask(architecture: Architecture, seed: int, gate: str) -> Tensor:
-    """R_ij likewise; the switches decide whether R_ij and R_ii are masked at all."""
-    C = architecture.columns
-    survives = unit_uniform(seed, f"mask.R.{gate}", C, C) < architecture.survival
-    own = torch.eye(C, dtype=torch.bool)
-    masked = (own & architecture.switches.mask_own_recurrence) | (~own & architecture.switches.mask_recurrence)
-    return survives | ~masked
+def masks_of(architecture: Architecture, numbers: dict[str, Tensor]) -> dict[str, Tensor]:
+    """Which maskable weights exist: those whose number is below p, and those that are never masked."""
+    own = torch.eye(architecture.columns, dtype=torch.bool)
+    chosen = architecture.switches
+    never = {"U": own.unsqueeze(-1), "R": ~((own & chosen.mask_own_recurrence) | (~own & chosen.mask_recurrence))}
+    return {name: (value < architecture.survival) | never[name[0]] for name, value in numbers.items()}

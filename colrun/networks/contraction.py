@@ -11,7 +11,7 @@ from torch import Tensor
 
 from colrun.networks.base import Gradients
 from colrun.networks.cells import CELLS
-from colrun.networks.trajectory import Batch, Trajectory
+from colrun.networks.trajectory import Trajectory
 
 
 class PreactivationCredit(NamedTuple):
@@ -43,14 +43,14 @@ def spread(trajectory: Trajectory, credit: Tensor, crosses: bool) -> Preactivati
         own = torch.diagonal(batch.U, dim1=2, dim2=3)  # (N, G, W, C)
         features = torch.einsum("ntgi,ngwi->ntiw", a, own)
     second = (trajectory.f > 0) * features
-    first = (trajectory.z > 0) * torch.einsum("ntcw,ncwv->ntcv", second, batch.B)
+    first = (trajectory.z > 0) * torch.einsum("ntcw,ncwv->ntcv", second, batch.layers.B)
     return PreactivationCredit(a, r, second, first)
 
 
 def contract(trajectory: Trajectory, credit: PreactivationCredit) -> Gradients:
     """Gradients (N, …) by name."""
     batch = trajectory.batch
-    A = torch.einsum("ntcw,nti->ncwi", credit.first, batch.x)
+    A = torch.einsum("ntcw,nti->ncwi", credit.first, batch.layers.x)
     if batch.architecture.sees_own_state:
         own = torch.einsum("ntcw,ntc->ncw", credit.first, trajectory.h_tm1)
         A = torch.cat([A, own.unsqueeze(-1)], dim=-1)
@@ -65,12 +65,5 @@ def contract(trajectory: Trajectory, credit: PreactivationCredit) -> Gradients:
     q = credit.a.sum(1)
     for g, gate in enumerate(CELLS[batch.architecture.cell].gates):
         gradients |= {f"U.{gate}": U[:, g], f"R.{gate}": R[:, g], f"q.{gate}": q[:, g]}
-    masks = stacked_masks(batch)
     # A masked weight does not exist, so it has no gradient; R and q exist only where the architecture has them.
-    return {name: gradients[name].masked_fill(~mask, 0.0) for name, mask in masks.items()}
-
-
-def stacked_masks(batch: Batch) -> dict[str, Tensor]:
-    """(N, …) by name: True where the weight exists."""
-    names = batch.networks[0].masks
-    return {name: torch.stack([network.masks[name] for network in batch.networks]) for name in names}
+    return {name: gradients[name].masked_fill(~mask, 0.0) for name, mask in batch.masks.items()}

@@ -4,69 +4,15 @@ Shapes: N networks, T steps, C columns, W width, G gates, S numbers of state, P 
 step t+1 of the paper, so `s[:, t]` is the state before and `s[:, t+1]` the state after that step.
 """
 
-from collections.abc import Sequence as Several
 from dataclasses import dataclass
 from functools import cached_property
 
 import torch
 from torch import Tensor
 
-from colrun.networks.architecture import Architecture
+from colrun.networks.batch import Batch
 from colrun.networks.cells import CELLS, get_cell
 from colrun.networks.cells.base import Partials
-from colrun.networks.columnar import ColumnarNetwork
-from colrun.testbed import Sequence
-
-
-@dataclass(frozen=True)
-class Batch:
-    """Networks of one architecture and dtype, stacked. `U`, `R`, `q` hold all gates: (N, G, …)."""
-
-    architecture: Architecture
-    networks: tuple[ColumnarNetwork, ...]
-    A_x: Tensor
-    A_h: Tensor
-    b: Tensor
-    B: Tensor
-    c: Tensor
-    U: Tensor
-    R: Tensor
-    q: Tensor
-    w: Tensor
-    x: Tensor
-    y: Tensor
-
-    @classmethod
-    def stack(cls, networks: Several[ColumnarNetwork], sequences: Several[Sequence]) -> "Batch":
-        """Stack networks with their sequences."""
-        architecture = networks[0].architecture
-        C, inputs = architecture.columns, architecture.inputs
-        gates = networks[0].gates
-
-        def gather(name: str) -> Tensor:
-            return torch.stack([network.theta[name] for network in networks])
-
-        def gather_gates(kind: str, *shape: int) -> Tensor:
-            if f"{kind}.{gates[0]}" not in networks[0].theta:
-                return torch.zeros(len(networks), len(gates), *shape, dtype=networks[0].w.dtype)
-            return torch.stack([gather(f"{kind}.{gate}") for gate in gates], dim=1)
-
-        A = gather("A")
-        return cls(
-            architecture=architecture,
-            networks=tuple(networks),
-            A_x=A[..., :inputs],
-            A_h=A[..., inputs] if architecture.sees_own_state else torch.zeros_like(A[..., 0]),
-            b=gather("b"),
-            B=gather("B"),
-            c=gather("c"),
-            U=gather_gates("U"),
-            R=gather_gates("R", C, C),
-            q=gather_gates("q", C),
-            w=torch.stack([network.w for network in networks]),
-            x=torch.stack([sequence.x for sequence in sequences]),
-            y=torch.stack([sequence.y for sequence in sequences]),
-        )
 
 
 @dataclass(frozen=True)
@@ -124,8 +70,8 @@ class Trajectory:
         """
         batch = self.batch
         by_a, by_r, by_s = self.partials
-        tangent = (self.z > 0) * batch.A_h.unsqueeze(1)
-        tangent = (self.f > 0) * torch.einsum("ncwv,ntcv->ntcw", batch.B, tangent)
+        tangent = (self.z > 0) * batch.layers.A_h.unsqueeze(1)
+        tangent = (self.f > 0) * torch.einsum("ncwv,ntcv->ntcw", batch.layers.B, tangent)
         through_features = torch.einsum("ngijw,ntjw->ntgij", batch.U, tangent)
         by_h = torch.einsum("ntsgi,ntgij->ntsij", by_a, through_features)
         by_h = by_h + torch.einsum("ntsgi,ngij->ntsij", by_r, batch.R)
@@ -146,22 +92,23 @@ class Trajectory:
 def run(batch: Batch, step_size: float | None = None) -> Trajectory:
     """Run every network of the batch over its sequence; `step_size` is α of the learning w, None where w is fixed."""
     cell = get_cell(batch.architecture.cell)
-    N, T, _ = batch.x.shape
+    layers = batch.layers
+    N, T, _ = layers.x.shape
     C = batch.architecture.columns
     S = CELLS[batch.architecture.cell].states
-    from_x = torch.einsum("ncwi,nti->ntcw", batch.A_x, batch.x) + batch.b.unsqueeze(1)
-    s_t = batch.w.new_zeros(N, S, C)
-    w_t = batch.w
+    from_x = torch.einsum("ncwi,nti->ntcw", layers.A_x, layers.x) + layers.b.unsqueeze(1)
+    s_t = layers.w.new_zeros(N, S, C)
+    w_t = layers.w
     states: list[Tensor] = [s_t]
     kept: list[tuple[Tensor, ...]] = []
     for t in range(T):
         h_tm1 = s_t[:, 0]
-        z_t = torch.relu(from_x[:, t] + batch.A_h * h_tm1.unsqueeze(-1))
-        f_t = torch.relu(torch.einsum("ncwv,ncv->ncw", batch.B, z_t) + batch.c)
+        z_t = torch.relu(from_x[:, t] + layers.A_h * h_tm1.unsqueeze(-1))
+        f_t = torch.relu(torch.einsum("ncwv,ncv->ncw", layers.B, z_t) + layers.c)
         a_t = torch.einsum("ngijw,njw->ngi", batch.U, f_t) + batch.q
         r_t = torch.einsum("ngij,nj->ngi", batch.R, h_tm1)
         s_t = cell.update(a_t, r_t, s_t)
-        delta = batch.y[:, t] - (w_t * s_t[:, 0]).sum(-1)
+        delta = layers.y[:, t] - (w_t * s_t[:, 0]).sum(-1)
         kept.append((z_t, f_t, a_t, r_t, w_t, delta))
         states.append(s_t)
         if step_size is not None:

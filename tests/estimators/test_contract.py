@@ -6,7 +6,8 @@ import torch
 from colrun import Sequence, gradients, network, sequence
 from colrun.engine import credit_gradients
 from colrun.estimators import ESTIMATORS, parse_estimator
-from colrun.networks.trajectory import Batch, run
+from colrun.networks.batch import Batch
+from colrun.networks.trajectory import run
 from tests.oracle import relative_error
 
 NAMES = [f"{name}-3" if entry.windowed else name for name, entry in ESTIMATORS.items()]

@@ -4,8 +4,9 @@ import pytest
 import torch
 
 from colrun import network, sequence
+from colrun.networks.batch import Batch
 from colrun.networks.cells import CELLS
-from colrun.networks.trajectory import Batch, run
+from colrun.networks.trajectory import run
 from tests import oracle
 
 

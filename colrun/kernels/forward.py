@@ -1,0 +1,119 @@
+"""The forward run: the part that must go step by step."""
+
+import numpy as np
+
+from colrun.kernels import Array, Listed, kernel
+from colrun.kernels.cells import update
+
+
+@kernel
+def features(pre_x: Array, A_h: Array, B_t: Array, c: Array, h_tm1: Array, z: Array, f: Array, t: int) -> None:
+    """z and f of all columns at step t: pre_x (C, T, W) holds A x + b, B_t (C, W, W) is B transposed.
+
+    About half of the units are silent. The weights of the others are added up four rows at a time.
+    """
+    C, _, W = pre_x.shape
+    total = np.empty(W, dtype=f.dtype)
+    active, height = np.empty(W + 4, dtype=np.int64), np.empty(W + 4, dtype=f.dtype)
+    for i in range(C):
+        h = h_tm1[i]
+        for v in range(W):
+            pre = pre_x[i, t, v] + A_h[i, v] * h
+            z[i, t, v] = pre if pre > 0.0 else 0.0
+            total[v] = c[i, v]
+        count = 0
+        for v in range(W):
+            active[count] = v
+            height[count] = z[i, t, v]
+            count += z[i, t, v] != 0.0  # NaN counts: a network that diverged must show it
+        for n in range(count, (count + 3) // 4 * 4):
+            active[n] = 0
+            height[n] = 0.0
+        B_i = B_t[i]
+        for n in range(0, count, 4):
+            row0, row1, row2, row3 = B_i[active[n]], B_i[active[n + 1]], B_i[active[n + 2]], B_i[active[n + 3]]
+            z0, z1, z2, z3 = height[n], height[n + 1], height[n + 2], height[n + 3]
+            for k in range(W):
+                total[k] += row0[k] * z0 + row1[k] * z1 + row2[k] * z2 + row3[k] * z3
+        for v in range(W):
+            f[i, t, v] = total[v] if total[v] > 0.0 else 0.0
+
+
+@kernel
+def from_all(U: Array, f: Array, t: int, a: Array) -> None:
+    """a += U f(t) with all of U (G, C, C, W); f is (C, T, W)."""
+    G, C, _, W = U.shape
+    for g in range(G):
+        for i in range(C):
+            for j in range(C):
+                part = a[g, i] * 0.0
+                for v in range(W):
+                    part += U[g, i, j, v] * f[j, t, v]
+                a[g, i] += part
+
+
+@kernel
+def from_own(U_own: Array, f: Array, t: int, a: Array) -> None:
+    """a += U f(t) with the own weights (G, C, W)."""
+    G, C, W = U_own.shape
+    for g in range(G):
+        for i in range(C):
+            part = a[g, i] * 0.0
+            for v in range(W):
+                part += U_own[g, i, v] * f[i, t, v]
+            a[g, i] += part
+
+
+@kernel
+def from_listed(laterals: Listed, start: int, stop: int, f: Array, t: int, a: Array) -> None:
+    """a += U f(t) with listed lateral weights."""
+    value, gate, to, source, unit = laterals
+    for n in range(start, stop):
+        a[gate[n], to[n]] += value[n] * f[source[n], t, unit[n]]
+
+
+@kernel
+def recurrence(R: Array, h_tm1: Array, r: Array) -> None:
+    """r = R h(t-1), R (G, C, C)."""
+    G, C, _ = R.shape
+    for g in range(G):
+        for i in range(C):
+            total = h_tm1[0] * 0.0
+            for j in range(C):
+                total += R[g, i, j] * h_tm1[j]
+            r[g, i] = total
+
+
+@kernel
+def run(
+    cell: int, stateful: bool, sparse: bool, alpha: float,
+    pre_x: Array, A_h: Array, B_t: Array, c: Array, U: Array, U_own: Array, laterals: Listed, starts: Array,
+    R: Array, q: Array, y: Array, z: Array, f: Array, a: Array, r: Array, s: Array, w: Array, delta: Array,
+) -> None:  # fmt: skip
+    """All networks, all steps.
+
+    `stateful`: columns see their state, so z, f and a are found here; otherwise they are there already. w (N, T+1, C)
+    holds w(0) on entry; `alpha` is 0 where w does not learn.
+    """
+    N, T = y.shape
+    C = q.shape[2]
+    for n in range(N):
+        for t in range(T):
+            h_tm1 = s[n, t, 0]
+            if stateful:
+                features(pre_x[n], A_h[n], B_t[n], c[n], h_tm1, z[n], f[n], t)
+            if stateful or sparse:
+                a[n, t] = q[n]
+                if sparse:
+                    from_own(U_own[n], f[n], t, a[n, t])
+                    from_listed(laterals, starts[n, 0], starts[n, C], f[n], t, a[n, t])
+                else:
+                    from_all(U[n], f[n], t, a[n, t])
+            recurrence(R[n], h_tm1, r[n, t])
+            error = y[n, t]
+            for i in range(C):
+                update(cell, a[n, t], r[n, t], s[n, t], s[n, t + 1], i)
+                error -= w[n, t, i] * s[n, t + 1, 0, i]
+            delta[n, t] = error
+            for i in range(C):
+                w[n, t + 1, i] = w[n, t, i] + alpha * error * s[n, t + 1, 0, i]

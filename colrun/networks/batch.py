@@ -1,0 +1,169 @@
+"""Batches: networks of one architecture, stacked, with the sequences they are shown.
+
+What does not depend on the lateral level (columns, data) is kept apart from what does (U, R), and is drawn once for all
+levels and step sizes of the same seeds.
+"""
+
+from collections.abc import Sequence as Several
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+
+import torch
+from torch import Tensor
+
+from colrun.networks.architecture import Architecture
+from colrun.networks.cells import CELLS
+from colrun.networks.columnar import ColumnarNetwork, draw_numbers, draw_weights, masks_of
+from colrun.testbed import Sequence, initial_w, sequence
+
+
+@dataclass(frozen=True)
+class Layers:
+    """Columns and data of N networks."""
+
+    A_x: Tensor
+    """(N, C, W, inputs)"""
+    A_h: Tensor
+    """(N, C, W): the last column of A; zero where columns do not see their state."""
+    b: Tensor
+    B: Tensor
+    c: Tensor
+    w: Tensor
+    """(N, C): w(0)"""
+    x: Tensor
+    """(N, T, inputs)"""
+    y: Tensor
+    """(N, T)"""
+
+    @cached_property
+    def B_t(self) -> Tensor:
+        """B transposed, in memory."""
+        return self.B.transpose(-1, -2).contiguous()
+
+    @cached_property
+    def seen(self) -> Tensor:
+        """(N, C, T, inputs + 2): what multiplies the first layer: x, then a place for h_i(t-1), then 1 for the bias."""
+        N, T, inputs = self.x.shape
+        seen = self.x.new_ones(N, self.b.shape[1], T, inputs + 2)
+        seen[..., :inputs] = self.x.unsqueeze(1)
+        return seen
+
+    @cached_property
+    def pre_x(self) -> Tensor:
+        """(N, C, T, W): A x + b without the own state."""
+        return self.seen[..., : self.x.shape[-1]] @ self.A_x.transpose(-1, -2) + self.b.unsqueeze(2)
+
+    @cached_property
+    def stateless(self) -> tuple[Tensor, Tensor]:
+        """z, with a 1 at the end for the bias of the next layer, and f, where columns do not see their state."""
+        z = torch.relu(self.pre_x)
+        f = torch.relu(z @ self.B_t + self.c.unsqueeze(2))
+        return torch.cat([z, z.new_ones(*z.shape[:-1], 1)], dim=-1), f
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Networks of one architecture and dtype. `U`, `R`, `q` hold all gates, (N, G, …), and are zero where masked."""
+
+    architecture: Architecture
+    seeds: tuple[int, ...]
+    layers: Layers
+    U: Tensor
+    R: Tensor
+    q: Tensor
+    U_exists: Tensor
+    R_exists: Tensor
+    """Where there is no R, nothing exists."""
+
+    @classmethod
+    def stack(cls, networks: Several[ColumnarNetwork], sequences: Several[Sequence]) -> "Batch":
+        """Networks as they are, with their sequences."""
+        first = networks[0]
+        theta = {name: torch.stack([network.theta[name] for network in networks]) for name in first.theta}
+        masks = {name: torch.stack([network.masks[name] for network in networks]) for name in first.masks}
+        w = torch.stack([network.w for network in networks])
+        x = torch.stack([sequence.x for sequence in sequences])
+        y = torch.stack([sequence.y for sequence in sequences])
+        seeds = tuple(network.seed for network in networks)
+        return _assemble(first.architecture, seeds, _layers(first.architecture, theta, w, x, y), theta, masks)
+
+    @classmethod
+    def draw(cls, architecture: Architecture, seeds: tuple[int, ...], steps: int, dtype: torch.dtype) -> "Batch":
+        """The test-bed's networks of these seeds: the same numbers as `build` and `sequence` give one by one."""
+        layers, theta, numbers = _drawn(replace(architecture, lateral=0.0), seeds, steps, dtype)
+        return _assemble(architecture, seeds, layers, theta, masks_of(architecture, numbers))
+
+    @cached_property
+    def masks(self) -> dict[str, Tensor]:
+        """(N, …) by name: True where the weight exists."""
+        layers, architecture = self.layers, self.architecture
+        N, C, W = layers.b.shape
+        seen = architecture.inputs + architecture.sees_own_state
+        shapes = {"A": (N, C, W, seen), "b": (N, C, W), "B": (N, C, W, W), "c": (N, C, W)}
+        masks = {name: torch.ones(shape, dtype=torch.bool) for name, shape in shapes.items()}
+        for g, gate in enumerate(CELLS[architecture.cell].gates):
+            masks[f"U.{gate}"] = self.U_exists[:, g]
+            if architecture.recurrent:
+                masks[f"R.{gate}"] = self.R_exists[:, g]
+            if architecture.switches.state_bias:
+                masks[f"q.{gate}"] = torch.ones(N, C, dtype=torch.bool)
+        return masks
+
+    def network(self, n: int) -> ColumnarNetwork:
+        """One of them."""
+        layers = self.layers
+        A = layers.A_x[n]
+        if self.architecture.sees_own_state:
+            A = torch.cat([A, layers.A_h[n].unsqueeze(-1)], dim=-1)
+        theta = {"A": A, "b": layers.b[n], "B": layers.B[n], "c": layers.c[n]}
+        for g, gate in enumerate(CELLS[self.architecture.cell].gates):
+            theta |= {f"U.{gate}": self.U[n, g], f"R.{gate}": self.R[n, g], f"q.{gate}": self.q[n, g]}
+        masks = {name: mask[n] for name, mask in self.masks.items()}
+        theta = {name: theta[name] for name in masks}
+        return ColumnarNetwork(self.architecture, self.seeds[n], theta, masks, layers.w[n])
+
+    def lateral_weights(self) -> Tensor:
+        """(N,): surviving lateral U weights over all gates."""
+        N, G, C, _, W = self.U.shape
+        return self.U_exists.reshape(N, -1).sum(1) - G * C * W
+
+
+def _layers(architecture: Architecture, theta: dict[str, Tensor], w: Tensor, x: Tensor, y: Tensor) -> Layers:
+    A, inputs = theta["A"], architecture.inputs
+    A_h = A[..., inputs].contiguous() if architecture.sees_own_state else torch.zeros_like(A[..., 0])
+    return Layers(A[..., :inputs].contiguous(), A_h, theta["b"], theta["B"], theta["c"], w, x, y)
+
+
+def _assemble(
+    architecture: Architecture,
+    seeds: tuple[int, ...],
+    layers: Layers,
+    theta: dict[str, Tensor],
+    masks: dict[str, Tensor],
+) -> Batch:
+    N, C, _ = layers.b.shape
+    gates = CELLS[architecture.cell].gates
+
+    def gather(tensors: dict[str, Tensor], kind: str, *shape: int) -> Tensor:
+        if f"{kind}.{gates[0]}" not in tensors:
+            return torch.zeros(N, len(gates), *shape, dtype=layers.w.dtype)
+        return torch.stack([tensors[f"{kind}.{gate}"] for gate in gates], dim=1)
+
+    U_exists, R_exists = gather(masks, "U"), gather(masks, "R", C, C).bool()
+    U, R = gather(theta, "U") * U_exists, gather(theta, "R", C, C) * R_exists
+    return Batch(architecture, seeds, layers, U, R, gather(theta, "q", C), U_exists, R_exists)
+
+
+@lru_cache(maxsize=2)
+def _drawn(
+    architecture: Architecture, seeds: tuple[int, ...], steps: int, dtype: torch.dtype
+) -> tuple[Layers, dict[str, Tensor], dict[str, Tensor]]:
+    """What all levels and step sizes of the same seeds share: columns, data, unmasked weights and mask numbers."""
+    weights = [draw_weights(architecture, seed) for seed in seeds]
+    theta = {name: torch.stack([each[name] for each in weights]).to(dtype) for name in weights[0]}
+    draws = [draw_numbers(architecture, seed) for seed in seeds]
+    numbers = {name: torch.stack([each[name] for each in draws]) for name in draws[0]}
+    data = [sequence(seed, steps, architecture.inputs, dtype) for seed in seeds]
+    w = torch.stack([initial_w(seed, architecture.columns) for seed in seeds]).to(dtype)
+    x, y = torch.stack([each.x for each in data]), torch.stack([each.y for each in data])
+    return _layers(architecture, theta, w, x, y), theta, numbers
