@@ -198,7 +198,7 @@ class Compiled:
     def gradient(self, credit: Tensor, crosses: bool) -> Packed:
         """All of it."""
         a, r = self._gate_credit(credit)
-        M, T, W = self.f.shape
+        M, _, W = self.f.shape
         first, second = self.f.new_empty(M, W, self._seen().shape[-1]), self.f.new_empty(M, W, W + 1)
         for _ in self._products(a, crosses, first, second):
             pass
@@ -239,7 +239,7 @@ class Compiled:
     def _products(
         self, a: Tensor, crosses: bool, all_first: Tensor | None = None, all_second: Tensor | None = None
     ) -> Iterator[tuple[int, Tensor, Tensor]]:
-        """Gradients of both layers chunk by chunk of columns, into the given arrays or into memory that is used again."""
+        """Gradients of both layers by chunks of columns, into the given arrays or into memory that is used again."""
         batch = self.batch
         N, T, G, C = a.shape
         M, _, W = self.f.shape
@@ -309,7 +309,12 @@ class Compiled:
         N, G, C, _, W = batch.U.shape
         inputs = batch.architecture.inputs
         first, second = packed.first.view(N, C, W, -1), packed.second.view(N, C, W, -1)
-        found = {"A": first[..., : inputs + self.stateful], "b": first[..., -1], "B": second[..., :W], "c": second[..., W]}
+        found = {
+            "A": first[..., : inputs + self.stateful],
+            "b": first[..., -1],
+            "B": second[..., :W],
+            "c": second[..., W],
+        }
         rest = iter(packed.rest)
         U = torch.zeros_like(batch.U)
         if self.sparse:

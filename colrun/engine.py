@@ -1,7 +1,7 @@
 """A batch of networks in, gradients or metrics of every estimator out: all estimators run on one trajectory.
 
-Two paths give the same numbers: the compiled one (compiled.py), which sweeps use, and the pure torch one, which is easy to
-read and serves cells and estimators that have no kernels.
+Two paths give the same numbers: the compiled one (compiled.py), which sweeps use, and the pure torch one, which is easy
+to read and serves cells and estimators that have no kernels.
 """
 
 from collections.abc import Sequence as Several
@@ -37,7 +37,9 @@ def torch_gradients(trajectory: Trajectory, names: Several[EstimatorName]) -> di
     return found
 
 
-def compiled_gradients(batch: Batch, names: Several[EstimatorName], step_size: float | None) -> dict[EstimatorName, Gradients]:
+def compiled_gradients(
+    batch: Batch, names: Several[EstimatorName], step_size: float | None
+) -> dict[EstimatorName, Gradients]:
     """The same by compiled kernels."""
     compiled = Compiled(batch, step_size)
     found: dict[EstimatorName, Gradients] = {}
@@ -52,14 +54,18 @@ def compiled_gradients(batch: Batch, names: Several[EstimatorName], step_size: f
     return found
 
 
-def credit_gradients(batch: Batch, names: Several[EstimatorName], step_size: float | None) -> dict[EstimatorName, Gradients]:
+def credit_gradients(
+    batch: Batch, names: Several[EstimatorName], step_size: float | None
+) -> dict[EstimatorName, Gradients]:
     """Gradients in credit form, by kernels where there are any."""
     if has_kernels(batch):
         return compiled_gradients(batch, names, step_size)
     return torch_gradients(run(batch, step_size), names)
 
 
-def measure(batch: Batch, names: Several[EstimatorName], step_size: float | None = None) -> dict[EstimatorName, Metrics]:
+def measure(
+    batch: Batch, names: Several[EstimatorName], step_size: float | None = None
+) -> dict[EstimatorName, Metrics]:
     """The metrics (N,) of every estimator against bptt, with `max_error` and `diverged`."""
     if not has_kernels(batch):
         return measure_torch(batch, names, step_size)

@@ -1,8 +1,7 @@
 """Reference `plain`: the paper's approach, as one writes it with autograd.
 
-One network at a time, its columns in a Python loop, and one pass over the sequence for the truth, for Master-User and for each
-truncation window: the published online forms of estimators/, which hold no avoidable waste, on a step that loops over
-columns.
+One network at a time, its columns in a Python loop, and one pass over the sequence for the truth, for Master-User and
+for each truncation window: the published online forms of estimators/ on a step that loops over columns.
 """
 
 import torch
@@ -68,9 +67,7 @@ def measure_plain(
     """The metrics of every estimator, for one network."""
     plain = PlainNetwork(network.architecture, network.seed, network.theta, network.masks, network.w)
     truth = gradient(plain, sequence, EstimatorName("bptt"), step_size)
-    return {
-        name: judged(network, truth, gradient(plain, sequence, name, step_size)) for name in names
-    }
+    return {name: judged(network, truth, gradient(plain, sequence, name, step_size)) for name in names}
 
 
 def judged(network: ColumnarNetwork, truth: Gradients, estimate: Gradients) -> dict[str, float]:

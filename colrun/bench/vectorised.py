@@ -1,8 +1,8 @@
 """Reference `vectorised`: what a careful user of autograd writes.
 
-Columns are batched, one network at a time. The sequence runs forward once, a graph per step, and is shared by the truth and
-by all windows: losses go back through the states only, all lags of a step in one batched backward pass, and since a
-step's gradient is linear in the credit of its state, each window then needs one backward pass into θ per step.
+Columns are batched, one network at a time. The sequence runs forward once, a graph per step, and is shared by the truth
+and by all windows: losses go back through the states only, all lags of a step in one batched backward pass, and since
+a step's gradient is linear in the credit of its state, each window then needs one backward pass into θ per step.
 """
 
 import torch
@@ -57,15 +57,17 @@ def windowed(
         lags_s = torch.cat([own[0][None], credit[0]]) if credit else own[0][None]
         lags_w = torch.cat([torch.zeros_like(own[1])[None], credit[1]]) if credit else torch.zeros_like(own[1])[None]
         if step_size is not None:  # through the update of w into the state
-            through = torch.autograd.grad(
-                w_tp1, [s_t, before[1]], lags_w, is_grads_batched=True, retain_graph=True
-            )
+            through = torch.autograd.grad(w_tp1, [s_t, before[1]], lags_w, is_grads_batched=True, retain_graph=True)
             lags_s, lags_w = lags_s + through[0], through[1]
             lags_w[0] += own[1]
         reach = len(lags_s)
         for window in windows:
             grads = torch.autograd.grad(
-                s_t, list(theta.values()), lags_s[: min(window, reach)].sum(0), retain_graph=True, materialize_grads=True
+                s_t,
+                list(theta.values()),
+                lags_s[: min(window, reach)].sum(0),
+                retain_graph=True,
+                materialize_grads=True,
             )
             for value, grad in zip(total[window].values(), grads, strict=True):
                 value += grad

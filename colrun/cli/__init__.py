@@ -16,6 +16,7 @@ COMMANDS = {
     "job": "job",
     "compact": "compact",
     "script": "script",
+    "bench": "bench",
     "list": "list_",
 }
 """Command name → module in this package, which holds it as `command`; in the order of the help page."""

@@ -3,7 +3,6 @@
 from typing import Any
 
 import pyarrow as pa
-import torch
 
 from colrun.engine import measure
 from colrun.estimators import parse_estimator
@@ -12,9 +11,8 @@ from colrun.experiments.grids import alignment_block_size
 from colrun.metrics import METRICS
 from colrun.networks.architecture import Architecture
 from colrun.networks.batch import Batch
-from colrun.networks.columnar import build
 from colrun.networks.readings import SWITCHES
-from colrun.testbed import sequence
+from colrun.testbed import DTYPES
 
 SCHEMA = pa.schema(
     [
@@ -38,25 +36,23 @@ KEY = ("estimator", "window")
 
 
 def run(config: dict[str, Any], seeds: list[int], estimators: list[str]) -> dict[int, list[Row]]:
-    """One block. Every seed has its place in it, and empty places hold a copy, so that the bits are always the same."""
+    """One block: all its places are computed, wanted or not, so that a seed's bits never depend on the others."""
     size = alignment_block_size(config)
     names = [parse_estimator(name) for name in estimators]
-    dtype = getattr(torch, config["dtype"])
     architecture = Architecture.of(
         **{axis: config[axis] for axis in ("cell", "columns", "width", "lateral", "inputs", "reading", *SWITCHES)}
     )
-    places = {seed % size: seed for seed in seeds}
-    built = {seed: build(architecture, seed, dtype) for seed in seeds}
-    shown = {seed: sequence(seed, config["steps"], config["inputs"], dtype) for seed in seeds}
-    block = [places.get(place, seeds[0]) for place in range(size)]
-    batch = Batch.stack([built[seed] for seed in block], [shown[seed] for seed in block])
+    first = seeds[0] // size * size
+    batch = Batch.draw(architecture, tuple(range(first, first + size)), config["steps"], DTYPES[config["dtype"]])
     found = measure(batch, names, config["step_size"])
+    lateral_weights = batch.lateral_weights().tolist()
     rows: dict[int, list[Row]] = {seed: [] for seed in seeds}
     for name, metrics in found.items():
         columns = {metric: values.tolist() for metric, values in metrics.items()}
-        for place, seed in places.items():
+        for seed in seeds:
+            place = seed - first
             row = {metric: _null_if_nan(values[place]) for metric, values in columns.items()}
-            row |= {"compared": int(columns["compared"][place]), "lateral_weights": built[seed].lateral_weights}
+            row |= {"compared": int(columns["compared"][place]), "lateral_weights": lateral_weights[place]}
             rows[seed].append({"estimator": name.family, "window": name.window, **row})
     return rows
 

@@ -85,11 +85,10 @@ def expand_plain(names: tuple[str, ...]) -> Callable[[Values, Skip], Iterator[Co
 
 
 BLOCK_SIZES = (50, 25, 20, 10, 5, 4, 2, 1)  # divisors of 100, so that the usual seeds 0:100 leave no partial block
-WEIGHTS_PER_BLOCK = 3_000_000  # keeps a worker under 1 GB
+NUMBERS_PER_BLOCK = 5_000  # columns x width of all networks together: what goes through the products at once
 
 
 def alignment_block_size(config: dict[str, Any]) -> int:
-    """As many networks as fit, by cell, C and W only."""
-    C, W = config["columns"], config["width"]
-    weights = C * W * (W + 52) + len(CELLS[config["cell"]].gates) * C * C * W
-    return next((size for size in BLOCK_SIZES if size * weights <= WEIGHTS_PER_BLOCK), 1)
+    """As many networks as stay in cache, by C and W only: the more, the less each pays for the calls in between."""
+    most = NUMBERS_PER_BLOCK // (config["columns"] * config["width"])
+    return next((size for size in BLOCK_SIZES if size <= most), 1)

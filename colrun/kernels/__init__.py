@@ -5,7 +5,7 @@ the kernels agree with it to 1e-9 in float64 and are tested so. Matrix products 
 on disk by numba, so that only the first run after an install or a change pays for it.
 
 Shapes: N networks, T steps, G gates, S numbers of state, C columns, W width; P = S·C. A list of lateral weights is five
-arrays (value, gate, to, source, unit) sorted by network and source column, and `starts` (N, C+1) says where each begins.
+arrays (value, gate, to, source, unit), by network and source column; `starts` (N, C+1) says where each column begins.
 """
 
 from collections.abc import Callable

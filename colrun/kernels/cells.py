@@ -2,9 +2,7 @@
 
 import math
 
-
 from colrun.kernels import Array, kernel
-
 
 NUMBERS = {"additive": 0, "feedforward": 1, "gru": 2, "mgu": 3, "lstm": 4}
 

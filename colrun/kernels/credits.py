@@ -1,7 +1,7 @@
 """Credits of the paper's estimators: the recursions of estimators/adjoint.py and master_user.py, compiled.
 
-Of one network: J (T, P, P), h and w (T, C), δ (T,); credits are (T, P), h first. `linked` says whether J is not zero, and α is
-0 where w does not learn or its influence is left out.
+Of one network: J (T, P, P), h and w (T, C), δ (T,); credits are (T, P), h first. `linked` says whether J is not zero,
+and α is 0 where w does not learn or its influence is left out.
 """
 
 import numpy as np

@@ -1,0 +1,142 @@
+"""What `colrun bench` measures, all in one run on one core."""
+
+import resource
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+
+from colrun.bench.operations import operations
+from colrun.bench.plain import measure_plain
+from colrun.bench.vectorised import measure_vectorised
+from colrun.compiled import Compiled
+from colrun.engine import TRUTH, by_family, get_estimator, measure
+from colrun.estimators import EstimatorName
+from colrun.estimators.base import StateCredit
+from colrun.experiments.grids import alignment_block_size
+from colrun.networks.architecture import Architecture
+from colrun.networks.batch import Batch
+from colrun.testbed import sequence
+
+
+@dataclass(frozen=True)
+class Work:
+    """A shape and what is done on it."""
+
+    architecture: Architecture
+    names: tuple[EstimatorName, ...]
+    step_size: float | None = None
+    steps: int = 50
+    dtype: torch.dtype = torch.float32
+
+    @property
+    def block(self) -> int:
+        """Networks per batch, as in a sweep."""
+        shape = self.architecture
+        return alignment_block_size({"columns": shape.columns, "width": shape.width, "cell": shape.cell})
+
+    def draw(self) -> Batch:
+        """A batch; seeds vary so that nothing is served from memory."""
+        return Batch.draw(self.architecture, tuple(range(self.block)), self.steps, self.dtype)
+
+
+def cpu_seconds(function: Callable[[], Any], least: float = 0.3, most: int = 200) -> float:
+    """Least CPU time of several calls: what the work costs when nothing else is in the way."""
+    function()
+    best, spent, calls = float("inf"), 0.0, 0
+    while (spent < least or calls < 3) and calls < most:
+        started = time.process_time()
+        function()
+        taken = time.process_time() - started
+        best, spent, calls = min(best, taken), spent + taken, calls + 1
+    return best
+
+
+def peak(dtype: torch.dtype, size: int = 1536) -> float:
+    """The machine's matrix-product peak on one core, operations per second."""
+    square = torch.rand(size, size, dtype=dtype)
+    return 2.0 * size**3 / cpu_seconds(lambda: square @ square, least=1.0)
+
+
+def engine_seconds(work: Work, least: float = 1.0) -> float:
+    """CPU time per network, weights and data already drawn: sweeps share those over levels and step sizes."""
+    return cpu_seconds(lambda: measure(work.draw(), work.names, work.step_size), least) / work.block
+
+
+def stages(work: Work) -> dict[str, float]:
+    """CPU time per network by stage."""
+    batch = work.draw()
+    compiled = Compiled(batch, work.step_size)
+    estimators = {family: get_estimator(family) for family in by_family(work.names)}
+    state = {family: each for family, each in estimators.items() if isinstance(each, StateCredit)}
+    windows = by_family(work.names)
+    truth_credit = compiled.adjoint(work.steps)
+    truth = compiled.truth(truth_credit)
+    credits = {family: each.compiled_credits(compiled, windows[family]) for family, each in state.items()}
+
+    def all_credits() -> None:
+        compiled.adjoint(work.steps)
+        for family, each in state.items():
+            each.compiled_credits(compiled, windows[family])
+
+    def all_metrics() -> None:
+        for family, each in state.items():
+            for credit in credits[family]:
+                compiled.metrics(truth, credit, each.crosses)
+
+    found = {
+        "masks": cpu_seconds(work.draw),
+        "forward and Jacobian": cpu_seconds(lambda: Compiled(batch, work.step_size)),
+        "credits": cpu_seconds(all_credits),
+        "truth": cpu_seconds(lambda: compiled.truth(truth_credit)),
+        "estimates and metrics": cpu_seconds(all_metrics),
+    }
+    return {name: seconds / work.block for name, seconds in found.items()}
+
+
+def first_call_seconds(work: Work) -> float:
+    """Of a process's first batch: compiling, or loading what was compiled before."""
+    started = time.perf_counter()
+    measure(work.draw(), work.names, work.step_size)
+    return time.perf_counter() - started
+
+
+def drawing_seconds(work: Work) -> float:
+    """CPU time per network of drawing weights, numbers and data."""
+    from colrun.networks import batch
+
+    def draw() -> None:
+        batch._drawn.cache_clear()
+        work.draw()
+
+    return cpu_seconds(draw) / work.block
+
+
+def reference_seconds(work: Work, which: str) -> float:
+    """CPU time of one network."""
+    batch = work.draw()
+    network, shown = batch.network(0), sequence(0, work.steps, work.architecture.inputs, work.dtype)
+    function = {"plain": measure_plain, "vectorised": measure_vectorised}[which]
+    names = [name for name in work.names if name != TRUTH]
+    started = time.process_time()
+    function(network, shown, names, work.step_size)
+    return time.process_time() - started
+
+
+def exponent(sizes: list[float], seconds: list[float]) -> float:
+    """Slope of log seconds against log size."""
+    slope, _ = np.polyfit(np.log(sizes), np.log(seconds), 1)
+    return float(slope)
+
+
+def peak_memory() -> float:
+    """Of this process so far, in bytes."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024.0
+
+
+def share_of_peak(work: Work, seconds: float, machine: float) -> float:
+    """Of the least operations needed, per second, against the machine's peak."""
+    return operations(work.architecture, work.steps, len(work.names) + 1) / seconds / machine
