@@ -47,10 +47,10 @@ def compare(truth: Named, estimate: Named, masks: Named) -> dict[str, Tensor]:
                 (e * e).sum(1),
             ]
         )
-    return from_sums(sums)
+    return from_sums(sums, torch.ones(N, dtype=torch.bool))
 
 
-def from_sums(sums: Tensor) -> dict[str, Tensor]:
+def from_sums(sums: Tensor, finite: Tensor) -> dict[str, Tensor]:
     """The metrics (N,) from their sums (10, N), in the order in which `compare` takes them."""
     same, nonzero, same_released, counted, error, size, count, dot, gg, ee = sums
     ratios = {

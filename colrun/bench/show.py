@@ -13,7 +13,8 @@ def lines(found: dict[str, Any]) -> Iterator[str]:
         f"reading {shape['reading']}, T={shape['steps']}, {shape['dtype']}: {', '.join(shape['estimators'])}"
     )
     yield ""
-    yield f"engine       {_time(found['engine_seconds_per_network'])} per network, {found['networks_per_second']:.0f} a second"
+    taken, rate = found["engine_seconds_per_network"], found["networks_per_second"]
+    yield f"engine       {_time(taken)} per network, {rate:.0f} a second"
     for which in ("vectorised", "plain"):
         if f"{which}_ratio" in found:
             taken, ratio = found[f"{which}_seconds_per_network"], found[f"{which}_ratio"]

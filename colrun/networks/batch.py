@@ -84,14 +84,32 @@ class Batch:
         w = torch.stack([network.w for network in networks])
         x = torch.stack([sequence.x for sequence in sequences])
         y = torch.stack([sequence.y for sequence in sequences])
-        seeds = tuple(network.seed for network in networks)
-        return _assemble(first.architecture, seeds, _layers(first.architecture, theta, w, x, y), theta, masks)
+        layers = _layers(first.architecture, theta, w, x, y)
+        gates = _by_gate(first.architecture, theta), _by_gate(first.architecture, masks)
+        return cls._of(first.architecture, tuple(network.seed for network in networks), layers, *gates)
 
     @classmethod
     def draw(cls, architecture: Architecture, seeds: tuple[int, ...], steps: int, dtype: torch.dtype) -> "Batch":
         """The test-bed's networks of these seeds: the same numbers as `build` and `sequence` give one by one."""
-        layers, theta, numbers = _drawn(replace(architecture, lateral=0.0), seeds, steps, dtype)
-        return _assemble(architecture, seeds, layers, theta, masks_of(architecture, numbers))
+        layers, weights, numbers = _drawn(replace(architecture, lateral=0.0), seeds, steps, dtype)
+        return cls._of(architecture, seeds, layers, weights, masks_of(architecture, numbers))
+
+    @classmethod
+    def _of(
+        cls,
+        architecture: Architecture,
+        seeds: tuple[int, ...],
+        layers: Layers,
+        weights: dict[str, Tensor],
+        exists: dict[str, Tensor],
+    ) -> "Batch":
+        """From weights and masks by kind. θ is masked here as in every `step`: a masked weight does not exist."""
+        N, C, _ = layers.b.shape
+        G = len(CELLS[architecture.cell].gates)
+        R_exists = exists.get("R", torch.zeros(N, G, C, C, dtype=torch.bool))
+        R = weights["R"] * R_exists if "R" in weights else layers.w.new_zeros(N, G, C, C)
+        q = weights.get("q", layers.w.new_zeros(N, G, C))
+        return cls(architecture, seeds, layers, weights["U"] * exists["U"], R, q, exists["U"], R_exists)
 
     @cached_property
     def masks(self) -> dict[str, Tensor]:
@@ -134,24 +152,11 @@ def _layers(architecture: Architecture, theta: dict[str, Tensor], w: Tensor, x: 
     return Layers(A[..., :inputs].contiguous(), A_h, theta["b"], theta["B"], theta["c"], w, x, y)
 
 
-def _assemble(
-    architecture: Architecture,
-    seeds: tuple[int, ...],
-    layers: Layers,
-    theta: dict[str, Tensor],
-    masks: dict[str, Tensor],
-) -> Batch:
-    N, C, _ = layers.b.shape
+def _by_gate(architecture: Architecture, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+    """U, R and q with all gates, (N, G, …), as far as they exist."""
     gates = CELLS[architecture.cell].gates
-
-    def gather(tensors: dict[str, Tensor], kind: str, *shape: int) -> Tensor:
-        if f"{kind}.{gates[0]}" not in tensors:
-            return torch.zeros(N, len(gates), *shape, dtype=layers.w.dtype)
-        return torch.stack([tensors[f"{kind}.{gate}"] for gate in gates], dim=1)
-
-    U_exists, R_exists = gather(masks, "U"), gather(masks, "R", C, C).bool()
-    U, R = gather(theta, "U") * U_exists, gather(theta, "R", C, C) * R_exists
-    return Batch(architecture, seeds, layers, U, R, gather(theta, "q", C), U_exists, R_exists)
+    kinds = [kind for kind in ("U", "R", "q") if f"{kind}.{gates[0]}" in tensors]
+    return {kind: torch.stack([tensors[f"{kind}.{gate}"] for gate in gates], dim=1) for kind in kinds}
 
 
 @lru_cache(maxsize=2)
@@ -166,4 +171,4 @@ def _drawn(
     data = [sequence(seed, steps, architecture.inputs, dtype) for seed in seeds]
     w = torch.stack([initial_w(seed, architecture.columns) for seed in seeds]).to(dtype)
     x, y = torch.stack([each.x for each in data]), torch.stack([each.y for each in data])
-    return _layers(architecture, theta, w, x, y), theta, numbers
+    return _layers(architecture, theta, w, x, y), _by_gate(architecture, theta), _by_gate(architecture, numbers)
