@@ -38,13 +38,16 @@ class Batch:
 
     @classmethod
     def stack(cls, networks: Several[ColumnarNetwork], sequences: Several[Sequence]) -> "Batch":
-        """Stack networks with their sequences."""
+        """Stack networks with their sequences.
+
+        θ is masked here as in every `step`, so that a masked weight does not exist whatever number stands in its place.
+        """
         architecture = networks[0].architecture
         C, inputs = architecture.columns, architecture.inputs
         gates = networks[0].gates
 
         def gather(name: str) -> Tensor:
-            return torch.stack([network.theta[name] for network in networks])
+            return torch.stack([network.theta[name] * network.masks[name] for network in networks])
 
         def gather_gates(kind: str, *shape: int) -> Tensor:
             if f"{kind}.{gates[0]}" not in networks[0].theta:
