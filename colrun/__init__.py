@@ -7,11 +7,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from colrun.api import compare, dense_network, gradients, network
+    from colrun.api import compare, dense_network, evaluate, gradients, network
     from colrun.testbed import Sequence, sequence
 
 __version__ = "0.1.0"
-__all__ = ["Sequence", "__version__", "compare", "dense_network", "gradients", "network", "sequence"]
+__all__ = ["Sequence", "__version__", "compare", "dense_network", "evaluate", "gradients", "network", "sequence"]
 
 _HOMES = {"Sequence": "colrun.testbed", "sequence": "colrun.testbed"}
 
