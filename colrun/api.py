@@ -1,9 +1,13 @@
 """The functions a notebook uses: build a network, ask any estimator for its gradients, compare two gradients."""
 
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+
 import torch
+from torch import Tensor
 
 from colrun import metrics
-from colrun.engine import credit_gradients
+from colrun.engine import credit_gradients, measure, torch_gradients
 from colrun.errors import InvalidValueError, choose
 from colrun.estimators import get_estimator, parse_estimator
 from colrun.networks.architecture import Architecture
@@ -11,10 +15,12 @@ from colrun.networks.base import Gradients, Network
 from colrun.networks.batch import Batch
 from colrun.networks.columnar import ColumnarNetwork, build
 from colrun.networks.dense import DenseNetwork, build_dense
+from colrun.networks.readings import SWITCHES
 from colrun.networks.trajectory import run
-from colrun.testbed import Sequence, check_step_size
+from colrun.testbed import Sequence, as_dtype, check_step_size
 
-DTYPES = {"float32": torch.float32, "float64": torch.float64}
+FORMS = ("credit", "torch", "online")
+MASKING = ("lateral", "mask_recurrence", "mask_own_recurrence")
 
 
 def network(
@@ -25,11 +31,16 @@ def network(
     lateral: float | str = 0.0,
     inputs: int = 50,
     reading: str = "text",
-    dtype: torch.dtype = torch.float64,
-    **switches: bool | str,
+    dtype: torch.dtype | str = torch.float64,
+    **switches: bool | str | None,
 ) -> ColumnarNetwork:
-    """The columnar network of a seed. `lateral` is a ratio (0.1), a percentage ("10%") or "dense"."""
-    return build(Architecture.of(cell, columns, width, lateral, inputs, reading, **switches), seed, _dtype(dtype))
+    """The columnar network of a seed. `lateral` is a ratio (0.1), a percentage ("10%") or "dense".
+
+    `reading` ("text" or "release") sets all switches, and each can be set alone: `init` ("xavier" or "pytorch"),
+    `own_state`, `state_bias`, `mask_own_recurrence`, `mask_recurrence` (true or false; see docs/definitions.md).
+    """
+    _check_names(network, switches)
+    return build(Architecture.of(cell, columns, width, lateral, inputs, reading, **switches), seed, as_dtype(dtype))
 
 
 def dense_network(
@@ -39,11 +50,19 @@ def dense_network(
     width: int = 50,
     inputs: int = 50,
     reading: str = "text",
-    dtype: torch.dtype = torch.float64,
-    **switches: bool | str,
+    dtype: torch.dtype | str = torch.float64,
+    **switches: bool | str | None,
 ) -> DenseNetwork:
-    """An ordinary dense RNN with as many states and about as many weights as the dense columnar network."""
-    return build_dense(Architecture.of(cell, columns, width, "dense", inputs, reading, **switches), seed, _dtype(dtype))
+    """An ordinary dense RNN with as many states and about as many weights as the dense columnar network.
+
+    Its switches are `init`, `own_state` and `state_bias`; nothing in it is masked.
+    """
+    for name in MASKING:
+        if switches.pop(name, None) is not None:
+            raise InvalidValueError(f"a dense network masks no weights, so it takes no {name}; leave it out.")
+    _check_names(dense_network, switches)
+    architecture = Architecture.of(cell, columns, width, "dense", inputs, reading, **switches)
+    return build_dense(architecture, seed, as_dtype(dtype))
 
 
 def gradients(
@@ -51,42 +70,97 @@ def gradients(
 ) -> Gradients:
     """The gradient of Σ_t L(t) as `estimator` sees it, one tensor per named parameter.
 
-    `step_size` lets w learn by LMS while the sequence runs. `form` is "credit" (fast) or "online" (as published).
+    `step_size` lets w learn by LMS while the sequence runs. `form` is "credit" (fast), "torch"
+    (the same without compiled kernels) or "online" (as published).
     """
     name = parse_estimator(estimator)
     step_size = check_step_size(step_size)
-    choose(form, ["credit", "online"], "form")
+    choose(form, FORMS, "form")
     _check_fit(network, sequence)
+    chosen = get_estimator(name.family)
+    if chosen.needs_columns and not isinstance(network, ColumnarNetwork):
+        raise InvalidValueError(f"a dense network has no columns, which {name} needs; use master-user-groups.")
     if form == "online":
-        online = get_estimator(name.family).online(network, step_size, name.window)
+        online = chosen.online(network, step_size, name.window)
         for x_t, y_t in zip(sequence.x, sequence.y, strict=True):
             online.step(x_t, y_t)
         return {key: value.detach() for key, value in online.gradient().items()}
     if not isinstance(network, ColumnarNetwork):
-        raise InvalidValueError('the credit form needs a columnar network; use form="online" for a dense one.')
-    trajectory = run(Batch.stack([network], [sequence]), step_size)
-    return {key: value[0] for key, value in credit_gradients(trajectory, [name])[name].items()}
+        found = chosen.gradients_of(network, sequence, step_size)
+        if found is None:
+            raise InvalidValueError(
+                f'the credit form of {name} needs a columnar network; use form="online" for a dense one.'
+            )
+        return found
+    batch = Batch.stack([network], [sequence])
+    if form == "torch":
+        return {key: value[0] for key, value in torch_gradients(run(batch, step_size), [name])[name].items()}
+    return {key: value[0] for key, value in credit_gradients(batch, [name], step_size)[name].items()}
 
 
 def compare(network: Network, truth: Gradients, estimate: Gradients) -> dict[str, float]:
     """Metrics of `estimate` against `truth` over the weights of `network` that exist; NaN where undefined."""
+    _check_network(network)
     for label, given in (("truth", truth), ("estimate", estimate)):
+        if not isinstance(given, Mapping) or not all(isinstance(value, Tensor) for value in given.values()):
+            raise InvalidValueError(
+                f"{label} is a {type(given).__name__}; it must be gradients, a dict of named tensors: "
+                "compare(network, truth, estimate)."
+            )
         shapes = {name: tuple(value.shape) for name, value in given.items()}
         if shapes != {name: tuple(value.shape) for name, value in network.theta.items()}:
             raise InvalidValueError(f"{label} does not have the names and shapes of this network's parameters.")
-    one = [{name: value[None] for name, value in given.items()} for given in (truth, estimate, network.masks)]
+    one = [{name: value.detach()[None] for name, value in given.items()} for given in (truth, estimate, network.masks)]
     return {name: float(value) for name, value in metrics.compare(*one).items()}
 
 
-def _dtype(dtype: torch.dtype) -> torch.dtype:
-    if dtype not in DTYPES.values():
-        raise InvalidValueError(f"dtype {dtype!r} must be torch.float32 or torch.float64.")
-    return dtype
+def evaluate(
+    network: ColumnarNetwork, sequence: Sequence, estimators: Iterable[str], step_size: float | None = None
+) -> dict[str, dict[str, float]]:
+    """Every metric of each estimator against bptt, with `max_error` = max_t |δ(t)| and whether it `diverged`.
+
+    `max_error` is that of the sequence, so it is the same for all estimators.
+    """
+    names = [parse_estimator(name) for name in ([estimators] if isinstance(estimators, str) else estimators)]
+    _check_fit(network, sequence)
+    if not isinstance(network, ColumnarNetwork):
+        raise InvalidValueError(
+            'evaluate needs a columnar network; for a dense one use gradients with form="online", then compare.'
+        )
+    found = measure(Batch.stack([network], [sequence]), names, check_step_size(step_size))
+    return {str(name): {metric: value.item() for metric, value in found[name].items()} for name in names}
+
+
+def _check_names(function: Callable[..., Network], switches: Mapping[str, object]) -> None:
+    """What no argument took must be a switch; a typing error may be meant for either."""
+    masking = MASKING if function is dense_network else ()
+    arguments = [name for name in inspect.signature(function).parameters if name != "switches"]
+    allowed = [*arguments, *(name for name in SWITCHES if name not in masking)]
+    for name in switches:
+        choose(name, allowed, "argument or switch")
+
+
+def _check_network(network: object) -> None:
+    if not isinstance(network, Network):
+        raise InvalidValueError(
+            f"the first argument is a {type(network).__name__}; it must be a network, from colrun.network or "
+            "colrun.dense_network."
+        )
 
 
 def _check_fit(network: Network, sequence: Sequence) -> None:
+    _check_network(network)
+    if not isinstance(sequence, Sequence):
+        raise InvalidValueError(
+            f"the second argument is a {type(sequence).__name__}; it must be a colrun.Sequence(x, y) or come from "
+            "colrun.sequence."
+        )
     inputs = network.architecture.inputs
     if sequence.x.shape[1] != inputs:
         raise InvalidValueError(f"the sequence has {sequence.x.shape[1]} inputs, the network takes {inputs}.")
-    if sequence.x.dtype != network.w.dtype:
-        raise InvalidValueError(f"the sequence is {sequence.x.dtype}, the network {network.w.dtype}; they must agree.")
+    shown, own = (str(tensor.dtype).removeprefix("torch.") for tensor in (sequence.x, network.w))
+    if shown != own:
+        raise InvalidValueError(
+            f'the sequence is {shown}, the network {own}; they must agree: build the network with dtype="{shown}", or '
+            f"give x and y as {own}."
+        )

@@ -204,8 +204,8 @@ class Compiled:
             pass
         return Packed(first, second, self._rest(a, r))
 
-    def metrics(self, truth: Judged, credit: Tensor, crosses: bool) -> tuple[dict[str, Tensor], Tensor]:
-        """As metrics.compare, without keeping the gradient; and (N,) whether all numbers were finite."""
+    def metrics(self, truth: Judged, credit: Tensor, crosses: bool) -> dict[str, Tensor]:
+        """As metrics.compare, without keeping the gradient."""
         a, r = self._gate_credit(credit)
         C = self.batch.architecture.columns
         total = np.zeros((len(self.batch.seeds), sums.ESTIMATE))
@@ -217,9 +217,7 @@ class Compiled:
             sums.of_estimate_listed(known, values, starts, RELEASED_THRESHOLD, total)
         aligned, released, counted, error, dot, ee = torch.from_numpy(total).T
         nonzero, size, count, gg = torch.from_numpy(truth.sums).T
-        finite = (gg + ee + error).isfinite()
-        every = torch.stack([aligned, nonzero, released, counted, error, size, count, dot, gg, ee])
-        return from_sums(every, finite), finite
+        return from_sums(torch.stack([aligned, nonzero, released, counted, error, size, count, dot, gg, ee]))
 
     def _gate_credit(self, credit: Tensor) -> tuple[Tensor, Tensor]:
         """Credit of a and r, (N, T, G, C), from that of states."""

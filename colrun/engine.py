@@ -11,7 +11,7 @@ from torch import Tensor
 from colrun.compiled import Compiled, has_kernels
 from colrun.estimators import EstimatorName, get_estimator
 from colrun.estimators.base import StateCredit
-from colrun.metrics import DIVERGED_ERROR, compare, finite
+from colrun.metrics import compare, diverged
 from colrun.networks.base import Gradients
 from colrun.networks.batch import Batch
 from colrun.networks.trajectory import Trajectory, run
@@ -82,9 +82,9 @@ def measure(
         else:
             known = compiled.unpack(truth.gradient)
             gradients = estimator.gradients(compiled.trajectory, windows)
-            judged = [(compare(known, each, batch.masks), finite(known) & finite(each)) for each in gradients]
-        for window, (metrics, all_finite) in zip(windows, judged, strict=True):
-            found[EstimatorName(family, window)] = complete(metrics, max_error, all_finite)
+            judged = [compare(known, each, batch.masks) for each in gradients]
+        for window, metrics in zip(windows, judged, strict=True):
+            found[EstimatorName(family, window)] = complete(metrics, max_error)
     return found
 
 
@@ -95,14 +95,14 @@ def measure_torch(
     trajectory = run(batch, step_size)
     truth = torch_gradients(trajectory, [TRUTH])[TRUTH]
     return {
-        name: complete(compare(truth, each, batch.masks), trajectory.max_error, finite(truth) & finite(each))
+        name: complete(compare(truth, each, batch.masks), trajectory.max_error)
         for name, each in torch_gradients(trajectory, names).items()
     }
 
 
-def complete(metrics: Metrics, max_error: Tensor, all_finite: Tensor) -> Metrics:
-    """With `max_error` and `diverged`: anything not finite, or an error above 1000."""
-    return metrics | {"max_error": max_error.double(), "diverged": ~all_finite | ~(max_error <= DIVERGED_ERROR)}
+def complete(metrics: Metrics, max_error: Tensor) -> Metrics:
+    """With `max_error` and `diverged`."""
+    return metrics | {"max_error": max_error.double(), "diverged": diverged(max_error, metrics)}
 
 
 def _state_credit(family: str) -> StateCredit:

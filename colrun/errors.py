@@ -1,7 +1,9 @@
 """Errors a user can mend: one sentence that says what is wrong, where, and what would be right."""
 
 import difflib
+import operator
 from collections.abc import Iterable
+from typing import SupportsIndex
 
 
 class InvalidValueError(ValueError):
@@ -19,7 +21,13 @@ def choose(value: object, allowed: Iterable[str], what: str) -> str:
 
 
 def positive_int(value: object, what: str, least: int = 1) -> int:
-    """Return `value` if it is a whole number of at least `least`."""
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+    """Return `value` as an int if it is a whole number (also one of numpy's) of at least `least`."""
+    number = None
+    if isinstance(value, SupportsIndex) and not isinstance(value, bool):
+        try:
+            number = operator.index(value)
+        except TypeError:  # numpy's bool and float tensors have the method, but refuse
+            number = None
+    if number is None or number < least:
         raise InvalidValueError(f"{what} is {value!r}; it must be a whole number, {least} or more.")
-    return value
+    return number

@@ -8,7 +8,8 @@
     norm_ratio           ‖ĝ‖ / ‖g‖
     compared             number of weights with g ≠ 0
 
-A metric whose denominator is 0 is undefined: NaN here, null in results.
+A metric whose denominator is 0 is undefined: NaN here, null in results. Where a gradient is not finite, all but the
+count `compared` are NaN too: a comparison with NaN is false, so they would otherwise look like good numbers.
 """
 
 from collections.abc import Mapping
@@ -29,9 +30,9 @@ def compare(truth: Named, estimate: Named, masks: Named) -> dict[str, Tensor]:
     N = next(iter(truth.values())).shape[0]
     sums = torch.zeros(10, N, dtype=torch.float64)
     for name, mask in masks.items():
-        g, e = truth[name].reshape(N, -1), estimate[name].reshape(N, -1)
         exists = mask.reshape(N, -1)
-        g, e = g.double() * exists, e.double() * exists  # a masked weight adds nothing to any sum
+        # A masked weight adds nothing to any sum, whatever stands in its place: NaN times 0 would be NaN.
+        g, e = (torch.where(exists, given[name].reshape(N, -1).double(), 0.0) for given in (truth, estimate))
         product = g * e
         sums += torch.stack(
             [
@@ -47,10 +48,10 @@ def compare(truth: Named, estimate: Named, masks: Named) -> dict[str, Tensor]:
                 (e * e).sum(1),
             ]
         )
-    return from_sums(sums, torch.ones(N, dtype=torch.bool))
+    return from_sums(sums)
 
 
-def from_sums(sums: Tensor, finite: Tensor) -> dict[str, Tensor]:
+def from_sums(sums: Tensor) -> dict[str, Tensor]:
     """The metrics (N,) from their sums (10, N), in the order in which `compare` takes them."""
     same, nonzero, same_released, counted, error, size, count, dot, gg, ee = sums
     ratios = {
@@ -58,14 +59,15 @@ def from_sums(sums: Tensor, finite: Tensor) -> dict[str, Tensor]:
         "alignment_released": (same_released, counted),
         "mae": (error, count),
         "mean_abs_truth": (size, count),
-        "cosine": (dot, (gg * ee).sqrt()),
+        "cosine": (dot, gg.sqrt() * ee.sqrt()),  # the root of each: their product under one root leaves the range
         "norm_ratio": (ee.sqrt(), gg.sqrt()),
     }
-    found = {name: torch.where(below == 0, torch.nan, above / below) for name, (above, below) in ratios.items()}
+    finite = error.isfinite()  # Σ|ĝ - g| is finite only if every g and ĝ is
+    defined = {name: finite & (below != 0) for name, (_, below) in ratios.items()}
+    found = {name: torch.where(defined[name], above / below, torch.nan) for name, (above, below) in ratios.items()}
     return found | {"compared": nonzero}
 
 
-def finite(gradients: Named) -> Tensor:
-    """(N,): whether every number of a network's gradient is."""
-    parts = [value.reshape(value.shape[0], -1).isfinite().all(1) for value in gradients.values()]
-    return torch.stack(parts).all(0)
+def diverged(max_error: Tensor, metrics: Named) -> Tensor:
+    """(N,): whether an error exceeded 1000 or anything was not finite, which shows in the mean absolute error."""
+    return ~(max_error <= DIVERGED_ERROR) | metrics["mae"].isnan()

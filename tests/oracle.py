@@ -9,20 +9,28 @@ import torch
 from torch import Tensor
 
 from colrun.networks.base import Gradients, Network
+from colrun.networks.dense import DenseNetwork
 from colrun.testbed import Sequence
 
 Theta = dict[str, Tensor]
 State = tuple[Tensor, Tensor]  # h and m, each (C,)
+Feed = Callable[[str, int], Tensor]  # from a gate and a state's number to U f + q, or to R h
 
 
 def step(network: Network, theta: Theta, x: Tensor, state: State) -> State:
+    feeds = dense_feeds if isinstance(network, DenseNetwork) else columnar_feeds
+    features, recurrence = feeds(network, theta, x, state[0])
+    new = [update(network.architecture.cell, i, features, recurrence, state) for i in range(network.columns)]
+    return torch.stack([h_i for h_i, _ in new]), torch.stack([m_i for _, m_i in new])
+
+
+def columnar_feeds(network: Network, theta: Theta, x: Tensor, h: Tensor) -> tuple[Feed, Feed]:
     architecture = network.architecture
-    h, m = state
-    C, cell = architecture.columns, architecture.cell
+    C = architecture.columns
     f = []
     for i in range(C):
         seen = x
-        if architecture.switches.own_state and cell != "feedforward":
+        if architecture.switches.own_state and architecture.cell != "feedforward":
             seen = torch.cat([x, h[i : i + 1]])
         z_i = torch.relu(theta["A"][i] @ seen + theta["b"][i])
         f.append(torch.relu(theta["B"][i] @ z_i + theta["c"][i]))
@@ -36,30 +44,50 @@ def step(network: Network, theta: Theta, x: Tensor, state: State) -> State:
     def recurrence(gate: str, i: int) -> Tensor:
         return (theta[f"R.{gate}"][i] * network.masks[f"R.{gate}"][i]) @ h
 
-    def p(gate: str, i: int) -> Tensor:
+    return features, recurrence
+
+
+def dense_feeds(network: Network, theta: Theta, x: Tensor, h: Tensor) -> tuple[Feed, Feed]:
+    """One hidden block for all states, and every state sees all of h."""
+    switches, cell = network.architecture.switches, network.architecture.cell
+    seen = torch.cat([x, h]) if switches.own_state and cell != "feedforward" else x
+    z = torch.relu(theta["A"] @ seen + theta["b"])
+    f = torch.relu(theta["B"] @ z + theta["c"])
+
+    def features(gate: str, i: int) -> Tensor:
+        total = theta[f"U.{gate}"][i] @ f
+        return total + theta[f"q.{gate}"][i] if switches.state_bias else total
+
+    def recurrence(gate: str, i: int) -> Tensor:
+        return theta[f"R.{gate}"][i] @ h
+
+    return features, recurrence
+
+
+def update(cell: str, i: int, features: Feed, recurrence: Feed, state: State) -> State:
+    """h_i(t) and m_i(t)."""
+    h, m = state
+
+    def p(gate: str) -> Tensor:
         return features(gate, i) + recurrence(gate, i)
 
-    new_h, new_m = [], []
-    for i in range(C):
-        m_i = m[i]
-        match cell:
-            case "additive":
-                h_i = h[i] + torch.tanh(p("p", i))
-            case "feedforward":
-                h_i = torch.tanh(features("p", i))
-            case "gru":
-                g, r = torch.sigmoid(p("g", i)), torch.sigmoid(p("r", i))
-                n = torch.tanh(features("n", i) + r * recurrence("n", i))
-                h_i = (1 - g) * n + g * h[i]
-            case "mgu":
-                g = torch.sigmoid(p("g", i))
-                h_i = g * h[i] + (1 - g) * torch.tanh(p("p", i))
-            case "lstm":
-                m_i = torch.sigmoid(p("f", i)) * m[i] + torch.sigmoid(p("i", i)) * torch.tanh(p("p", i))
-                h_i = torch.sigmoid(p("o", i)) * torch.tanh(m_i)
-        new_h.append(h_i)
-        new_m.append(m_i)
-    return torch.stack(new_h), torch.stack(new_m)
+    m_i = m[i]
+    match cell:
+        case "additive":
+            h_i = h[i] + torch.tanh(p("p"))
+        case "feedforward":
+            h_i = torch.tanh(features("p", i))
+        case "gru":
+            g, r = torch.sigmoid(p("g")), torch.sigmoid(p("r"))
+            n = torch.tanh(features("n", i) + r * recurrence("n", i))
+            h_i = (1 - g) * n + g * h[i]
+        case "mgu":
+            g = torch.sigmoid(p("g"))
+            h_i = g * h[i] + (1 - g) * torch.tanh(p("p"))
+        case "lstm":
+            m_i = torch.sigmoid(p("f")) * m[i] + torch.sigmoid(p("i")) * torch.tanh(p("p"))
+            h_i = torch.sigmoid(p("o")) * torch.tanh(m_i)
+    return h_i, m_i
 
 
 def losses(
@@ -85,6 +113,11 @@ def never(_: int) -> bool:
     return False
 
 
+def max_error(network: Network, sequence: Sequence, alpha: float | None) -> float:
+    """max_t |δ(t)|, from L = ½ δ²."""
+    return float((2 * torch.stack(losses(network, network.theta, sequence, alpha, never))).sqrt().max())
+
+
 def grad(output: Tensor, theta: Theta) -> Gradients:
     grads = torch.autograd.grad(output, list(theta.values()), retain_graph=True, allow_unused=True)
     return {k: torch.zeros_like(v) if g is None else g for (k, v), g in zip(theta.items(), grads, strict=True)}
@@ -105,16 +138,31 @@ def tbptt(network: Network, sequence: Sequence, alpha: float | None, k: int) -> 
     total = {name: torch.zeros_like(value) for name, value in theta.items()}
     for last in range(sequence.steps):
         start = max(0, last - k + 1)
-        loss = losses(network, theta, sequence, alpha, lambda t, start=start: t == start)[last]  # type: ignore[misc]
+        shown = Sequence(sequence.x[: last + 1], sequence.y[: last + 1])
+        loss = losses(network, theta, shown, alpha, lambda t, start=start: t == start)[last]  # type: ignore[misc]
         for name, value in grad(loss, theta).items():
             total[name] += value
     return total
 
 
 def master_user(network: Network, sequence: Sequence, alpha: float | None, meta: bool) -> Gradients:
-    """Eqs. master_user, tw_update and final_update: forward recursions, one backward pass per state number."""
+    """Columns as groups: the first index of every tensor says whose it is."""
+    owner = {}
+    for name, value in network.theta.items():
+        owner[name] = torch.zeros(value.shape, dtype=torch.long)
+        for i in range(network.columns):
+            owner[name][i] = i
+    return groups(network, sequence, alpha, owner, meta)
+
+
+def groups(
+    network: Network, sequence: Sequence, alpha: float | None, owner: dict[str, Tensor], meta: bool = True
+) -> Gradients:
+    """Eqs. master_user, tw_update and final_update: forward recursions, one backward pass per state number.
+
+    `owner` says for every weight the state whose group it is in.
+    """
     theta = leaves(network)
-    C = network.columns
     zero = {name: torch.zeros_like(value) for name, value in theta.items()}
     TH, TM, TW, total = (dict(zero) for _ in range(4))
     h = m = torch.zeros_like(network.w)
@@ -124,20 +172,18 @@ def master_user(network: Network, sequence: Sequence, alpha: float | None, meta:
         h, m = step(network, theta, x, (h_tm1, m_tm1))
         delta = (y - w @ h).detach()
         TH_new, TM_new = dict(zero), dict(zero)
-        for i in range(C):
+        for i in range(network.columns):
             for state, new in ((h[i], TH_new), (m[i], TM_new)):
                 if not state.requires_grad:
                     continue
                 local = grad(state, theta | {"h": h_tm1, "m": m_tm1})
                 for name in theta:
-                    row = torch.zeros_like(theta[name])
-                    row[i] = local[name][i] + local["h"][i] * TH[name][i] + local["m"][i] * TM[name][i]
-                    new[name] = new[name] + row
+                    trace = local[name] + local["h"][i] * TH[name] + local["m"][i] * TM[name]
+                    new[name] = new[name] + torch.where(owner[name] == i, trace, 0.0)
         TH, TM = TH_new, TM_new
         h, m = h.detach(), m.detach()
         for name in theta:
-            shape = (-1, *[1] * (theta[name].ndim - 1))
-            h_i, w_i = h.reshape(shape), w.reshape(shape)
+            h_i, w_i = h[owner[name]], w[owner[name]]
             total[name] = total[name] - delta * (w_i * TH[name] + h_i * TW[name])
             if alpha is not None and meta:
                 TW[name] = (1 - alpha * h_i**2) * TW[name] + alpha * (delta - h_i * w_i) * TH[name]
@@ -151,10 +197,12 @@ def leaves(network: Network) -> Theta:
 
 
 def relative_error(found: Gradients, expected: Gradients) -> tuple[float, str]:
-    """The largest relative error over named tensors, and whose it is."""
+    """The largest relative error over named tensors, and whose it is. Nothing may be infinite or NaN."""
     assert list(found) == list(expected)
     worst = (0.0, "")
     for name, value in expected.items():
+        assert value.isfinite().all(), f"expected {name} is not finite"
+        assert found[name].isfinite().all(), f"found {name} is not finite"
         scale = float(value.norm())
         error = float((found[name] - value).norm()) / (scale or 1.0)
         worst = max(worst, (error, name))

@@ -45,13 +45,41 @@ def test_undefined_is_nan_and_not_divergence() -> None:
         "norm_ratio",
     ]
     assert found["mae"] == 0.5
-    assert not diverged(torch.tensor([3.0]), {"v": torch.zeros(1, 2)})
+    assert not diverged(
+        torch.tensor([3.0]), compare({"v": torch.zeros(1, 2)}, {"v": torch.zeros(1, 2)}, {"v": torch.ones(1, 2).bool()})
+    )
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
+def test_nothing_can_be_said_where_a_gradient_is_not_finite(bad: float) -> None:
+    for truth, estimate in (([1.0, bad], [1.0, 2.0]), ([1.0, 2.0], [1.0, bad])):
+        found = metrics(truth, estimate)
+        assert found.pop("compared") == 2  # a count, not a verdict
+        assert all(math.isnan(value) for value in found.values())
+        assert metrics([*truth, 3.0], [*estimate, 3.0], [True, False, True]) == metrics([1.0, 3.0], [1.0, 3.0])
+
+
+def test_one_network_that_is_not_finite_leaves_the_others_alone() -> None:
+    truth = {"v": torch.tensor([[1.0, math.nan], [1.0, 2.0]]), "u": torch.ones(2, 1)}
+    found = compare(truth, {"v": torch.ones(2, 2), "u": torch.ones(2, 1)}, {"v": truth["v"] != 0, "u": truth["u"] != 0})
+    assert found["mae"].isnan().tolist() == [True, False]
+    assert float(found["mae"][1]) == pytest.approx(1 / 3)
+
+
+@pytest.mark.parametrize("scale", [1e-100, 1.0, 1e100])
+def test_cosine_of_very_small_and_large_gradients(scale: float) -> None:
+    value = torch.tensor([[scale, 2 * scale]], dtype=torch.float64)
+    found = compare({"v": value}, {"v": value}, {"v": value != 0})
+    assert float(found["cosine"]) == pytest.approx(1)
 
 
 @pytest.mark.parametrize(("error", "value", "bad"), [(1000.0, 0.0, False), (1000.1, 0.0, True), (math.nan, 0.0, True),
                                                      (1.0, math.inf, True), (1.0, math.nan, True)])  # fmt: skip
 def test_diverged(error: float, value: float, bad: bool) -> None:
-    assert bool(diverged(torch.tensor([error]), {"v": torch.tensor([[value]])})) is bad
+    exists = {"v": torch.ones(1, 1).bool()}
+    good, other = {"v": torch.ones(1, 1)}, {"v": torch.tensor([[value]])}
+    for truth, estimate in ((good, other), (other, good), (other, other)):
+        assert bool(diverged(torch.tensor([error]), compare(truth, estimate, exists))) is bad
 
 
 def test_sums_are_kept_in_float64() -> None:

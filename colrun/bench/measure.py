@@ -13,8 +13,8 @@ from colrun.bench.operations import operations
 from colrun.bench.plain import measure_plain
 from colrun.bench.vectorised import measure_vectorised
 from colrun.compiled import Compiled
-from colrun.engine import TRUTH, by_family, get_estimator, measure
-from colrun.estimators import EstimatorName
+from colrun.engine import TRUTH, by_family, measure
+from colrun.estimators import EstimatorName, get_estimator
 from colrun.estimators.base import StateCredit
 from colrun.experiments.grids import alignment_block_size
 from colrun.networks.architecture import Architecture

@@ -49,6 +49,12 @@ def parse_estimator(name: str) -> EstimatorName:
     family, window = (match[1], int(match[2])) if match else (str(name), None)
     known = [f"{key}-k" if entry.windowed else key for key, entry in ESTIMATORS.items()]
     if family not in ESTIMATORS or (window is not None and not ESTIMATORS[family].windowed):
+        misnumbered = re.fullmatch(r"(.+?)[-_ ]?(k|[0-9.+].*)", str(name))
+        if misnumbered and misnumbered[1] in ESTIMATORS and ESTIMATORS[misnumbered[1]].windowed:
+            raise InvalidValueError(
+                f"estimator {name!r} is not known; the window must be a whole number after the name, such as "
+                f"{misnumbered[1]}-40."
+            )
         choose(name, known, "estimator")
     if ESTIMATORS[family].windowed:
         if window is None:

@@ -14,6 +14,7 @@ from torch import Tensor
 from colrun.networks.base import Gradients, Network
 from colrun.networks.contraction import contract, spread
 from colrun.networks.trajectory import Trajectory
+from colrun.testbed import Sequence
 
 if TYPE_CHECKING:
     from colrun.compiled import Compiled
@@ -50,11 +51,22 @@ class Online(ABC):
         """Take one step and whatever credit it brings."""
 
     def gradient(self) -> Gradients:
-        """The estimate for the steps taken."""
-        return self.total
+        """The estimate for the steps taken: a copy, so that one may ask at any step and go on."""
+        found = {name: value.clone() for name, value in self.total.items()}
+        still_open = self.open_loss()
+        if still_open is not None:
+            self.backward([still_open], None, [], into=found)
+        return found
 
-    def backward(self, outputs: list[Tensor], credit: list[Tensor] | None, inputs: list[Tensor]) -> list[Tensor]:
-        """Add the gradient with respect to θ to the total; return that with respect to `inputs`."""
+    def open_loss(self) -> Tensor | None:
+        """Losses that `total` does not hold yet, with their graph; None if there are none."""
+        return None
+
+    def backward(
+        self, outputs: list[Tensor], credit: list[Tensor] | None, inputs: list[Tensor], into: Gradients | None = None
+    ) -> list[Tensor]:
+        """Add the gradient with respect to θ to `into` (by default the total); return that with respect to `inputs`."""
+        into = self.total if into is None else into
         grads = torch.autograd.grad(
             outputs,
             [*self.theta.values(), *inputs],
@@ -62,13 +74,16 @@ class Online(ABC):
             retain_graph=True,
             materialize_grads=True,
         )
-        for total, grad in zip(self.total.values(), grads, strict=False):
+        for total, grad in zip(into.values(), grads, strict=False):
             total += grad
-        return list(grads[len(self.total) :])
+        return list(grads[len(into) :])
 
 
 class Estimator(ABC):
     """One algorithm. `window` is the number after its name, None where there is none."""
+
+    needs_columns: ClassVar[bool] = False
+    """Whether it is defined on columnar networks only."""
 
     @abstractmethod
     def online(self, network: Network, step_size: float | None, window: int | None) -> Online:
@@ -77,6 +92,10 @@ class Estimator(ABC):
     @abstractmethod
     def gradients(self, trajectory: Trajectory, windows: Several[int | None]) -> list[Gradients]:
         """The credit form on a batch of networks, for several windows at once; tensors are (N, …)."""
+
+    def gradients_of(self, network: Network, sequence: Sequence, step_size: float | None) -> Gradients | None:  # noqa: ARG002
+        """The credit form on one network of any kind; None if there is one for batches of columnar networks only."""
+        return None
 
 
 class StateCredit(Estimator):

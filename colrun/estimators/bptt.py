@@ -14,7 +14,7 @@ from torch import Tensor
 
 from colrun.estimators.adjoint import Adjoint, as_credit, own_loss, pull_back
 from colrun.estimators.base import Online, StateCredit, predict
-from colrun.networks.base import Gradients, Network
+from colrun.networks.base import Network
 from colrun.networks.trajectory import Trajectory
 
 if TYPE_CHECKING:
@@ -26,22 +26,21 @@ class OnlineBPTT(Online):
 
     def __init__(self, network: Network, step_size: float | None) -> None:
         super().__init__(network, step_size)
-        self.loss = torch.zeros((), dtype=network.w.dtype)
+        self.loss: Tensor | None = None
 
     def step(self, x_t: Tensor, y_t: Tensor) -> None:
         """Extend the graph."""
         self.s = self.network.step(self.theta, x_t, self.s)
         loss, _, self.w = predict(self.w, self.s[0], y_t, self.step_size)
-        self.loss = self.loss + loss
+        self.loss = loss if self.loss is None else self.loss + loss
 
-    def gradient(self) -> Gradients:
-        """Backward through all steps."""
-        self.backward([self.loss], None, [])
-        return self.total
+    def open_loss(self) -> Tensor | None:
+        """All of it: the backward pass through all steps is taken when asked for."""
+        return self.loss
 
 
 class BPTT(StateCredit):
-    """Exact; `cuts` says after which steps nothing later is seen (never, here)."""
+    """Exact: every loss reaches back to the first step, so the sequence is one block."""
 
     crosses = True
 

@@ -97,6 +97,7 @@ class MasterUser(StateCredit):
     """With the meta-gradient or without it."""
 
     crosses = False
+    needs_columns = True
 
     def __init__(self, meta: bool) -> None:
         self.meta = meta

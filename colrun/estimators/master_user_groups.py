@@ -85,12 +85,16 @@ class MasterUserGroups(Estimator):
         """Traces by random group."""
         return OnlinePerState(network, step_size, random_owner(network))
 
+    def gradients_of(self, network: Network, sequence: Sequence, step_size: float | None) -> Gradients:
+        """Groups need no columns."""
+        return group_gradients(network, sequence, step_size, random_owner(network))
+
     def gradients(self, trajectory: Trajectory, windows: Several[int | None]) -> list[Gradients]:
         """Network by network: the groups differ, and so do the backward passes."""
         batch = trajectory.batch
         networks = [batch.network(n) for n in range(len(batch.seeds))]
         each = [
-            group_gradients(network, Sequence(x, y), trajectory.step_size, random_owner(network))
+            self.gradients_of(network, Sequence(x, y), trajectory.step_size)
             for network, x, y in zip(networks, batch.layers.x, batch.layers.y, strict=True)
         ]
         stacked = {name: torch.stack([gradients[name] for gradients in each]) for name in each[0]}

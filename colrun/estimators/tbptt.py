@@ -11,6 +11,7 @@ Cost: k backward steps per step; memory k·|activations|.
 Reference: Williams and Peng 1990, truncated BPTT(h).
 """
 
+import sys
 from collections import deque
 from collections.abc import Sequence as Several
 from typing import TYPE_CHECKING
@@ -31,7 +32,7 @@ class OnlineTBPTT(Online):
 
     def __init__(self, network: Network, step_size: float | None, window: int) -> None:
         super().__init__(network, step_size)
-        self.past: deque[tuple[list[Tensor], list[Tensor]]] = deque(maxlen=window)
+        self.past: deque[tuple[list[Tensor], list[Tensor]]] = deque(maxlen=min(window, sys.maxsize))
 
     def step(self, x_t: Tensor, y_t: Tensor) -> None:
         """Forward, then back through the window."""

@@ -16,7 +16,7 @@ from torch import Tensor
 
 from colrun.estimators.base import Online, StateCredit, predict
 from colrun.estimators.bptt import adjoint_with_cuts
-from colrun.networks.base import Gradients, Network
+from colrun.networks.base import Network
 from colrun.networks.trajectory import Trajectory
 
 if TYPE_CHECKING:
@@ -39,17 +39,12 @@ class OnlineBlockTBPTT(Online):
         self.loss = loss if self.loss is None else self.loss + loss
         self.taken += 1
         if self.taken % self.window == 0:
-            self._close()
-
-    def gradient(self) -> Gradients:
-        """Close a short last block."""
-        self._close()
-        return self.total
-
-    def _close(self) -> None:
-        if self.loss is not None:
             self.backward([self.loss], None, [])
             self.loss, self.s, self.w = None, self.s.detach(), self.w.detach()
+
+    def open_loss(self) -> Tensor | None:
+        """Of the block that is not full yet: at the end of the sequence, the short last one."""
+        return self.loss
 
 
 class BlockTBPTT(StateCredit):
@@ -68,7 +63,7 @@ class BlockTBPTT(StateCredit):
 
     def compiled_credits(self, run: "Compiled", windows: Several[int | None]) -> list[Tensor]:
         """One pass back per block length."""
-        return [run.adjoint(window) for window in windows if window is not None]
+        return [run.adjoint(min(window, run.h.shape[1])) for window in windows if window is not None]
 
 
 ESTIMATORS = {"tbptt-block": BlockTBPTT()}

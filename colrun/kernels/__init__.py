@@ -9,20 +9,18 @@ arrays (value, gate, to, source, unit), by network and source column; `starts` (
 """
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, cast
 
 import numba
 from numpy.typing import NDArray
 
 Array = NDArray[Any]
 Listed = tuple[Array, Array, Array, Array, Array]
-F = TypeVar("F", bound=Callable[..., Any])
 
 # Sums may be taken in another order, which lets them use vector units. NaN and infinity keep their meaning.
 FAST = {"reassoc", "contract", "nsz"}
 
 
-def kernel(function: F) -> F:
+def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile on first use, cache on disk."""
-    compiled: F = numba.njit(cache=True, fastmath=FAST, error_model="numpy", nogil=True)(function)
-    return compiled
+    return cast(Callable[..., Any], numba.njit(cache=True, fastmath=FAST, error_model="numpy", nogil=True)(function))

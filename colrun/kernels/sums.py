@@ -30,7 +30,7 @@ def of_truth(truth: Array, sums: Array) -> None:
 @kernel
 def of_estimate(truth: Array, estimate: Array, threshold: float, sums: Array) -> None:
     """Add those of flat arrays."""
-    aligned = released = counted = 0
+    aligned, released, counted = np.int64(0), np.int64(0), np.int64(0)
     error = dot = ee = 0.0
     for n in range(truth.size):
         g, e = np.float64(truth[n]), np.float64(estimate[n])

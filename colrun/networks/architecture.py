@@ -33,9 +33,8 @@ class Architecture:
     ) -> "Architecture":
         """Check and complete: `lateral` may be a ratio, `"10%"` or `"dense"`; `alone` are single switches."""
         choose(cell, CELLS, "cell")
-        positive_int(columns, "columns")
-        positive_int(width, "width")
-        positive_int(inputs, "inputs")
+        columns, width = positive_int(columns, "columns"), positive_int(width, "width")
+        inputs = positive_int(inputs, "inputs")
         chosen = switches(reading, **alone)
         return cls(cell, columns, width, lateral_levels.resolve(lateral, columns), inputs, reading, chosen)
 

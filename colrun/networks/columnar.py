@@ -11,6 +11,7 @@
 import torch
 from torch import Tensor
 
+from colrun.errors import positive_int
 from colrun.networks import initial
 from colrun.networks.architecture import Architecture
 from colrun.networks.base import Network
@@ -62,6 +63,7 @@ class ColumnarNetwork(Network):
 
 def build(architecture: Architecture, seed: int, dtype: torch.dtype = torch.float64) -> ColumnarNetwork:
     """Draw the network of a seed. Lateral levels share its weights, and their masks are nested."""
+    seed = positive_int(seed, "seed", least=0)
     masks = masks_of(architecture, draw_numbers(architecture, seed))
     theta = draw_weights(architecture, seed)
     for name, value in theta.items():

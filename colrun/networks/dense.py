@@ -11,6 +11,7 @@ import math
 import torch
 from torch import Tensor
 
+from colrun.errors import InvalidValueError, positive_int
 from colrun.networks import initial
 from colrun.networks.architecture import Architecture
 from colrun.networks.base import Network
@@ -24,7 +25,9 @@ class DenseNetwork(Network):
     def step(self, theta: dict[str, Tensor], x_t: Tensor, s_tm1: Tensor, stop_lateral: bool = False) -> Tensor:
         """One forward step; there are no columns between which a gradient could be stopped."""
         if stop_lateral:
-            raise ValueError("a dense network has no columns, so there are no lateral gradients to stop")
+            raise InvalidValueError(
+                "a dense network has no columns between which gradients could be stopped; use master-user-groups."
+            )
         h_tm1 = s_tm1[..., 0, :]
         seen = torch.cat([x_t, h_tm1], dim=-1) if self.architecture.sees_own_state else x_t
         z_t = torch.relu(seen @ theta["A"].T + theta["b"])
@@ -49,6 +52,7 @@ def hidden_units(architecture: Architecture) -> int:
 
 def build_dense(architecture: Architecture, seed: int, dtype: torch.dtype = torch.float64) -> DenseNetwork:
     """Draw the dense network of a seed, initialised by the architecture's `init`."""
+    seed = positive_int(seed, "seed", least=0)
     C, inputs, init = architecture.columns, architecture.inputs, architecture.switches.init
     H = hidden_units(architecture)
     seen = inputs + (C if architecture.sees_own_state else 0)

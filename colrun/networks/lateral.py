@@ -14,7 +14,7 @@ DENSE = "dense"
 
 def parse_level(level: object) -> float | str:
     """A ratio from `"10%"`, `0.1`, `"0.1"` or `"dense"`; `"dense"` stays, as its ratio depends on C."""
-    if level == DENSE:
+    if isinstance(level, str) and level == DENSE:
         return DENSE
     try:
         if isinstance(level, bool):
@@ -35,6 +35,8 @@ def too_high(ratio: float, columns: int) -> str | None:
     """Why this ratio cannot exist among so many columns, or None if it can."""
     if ratio <= columns - 1:
         return None
+    if columns == 1:
+        return f"lateral ratio {ratio:g} needs other columns, and a single column has only lateral 0"
     return f"lateral ratio {ratio:g} is above that of the dense network, C-1 = {columns - 1} for {columns} column(s)"
 
 
@@ -44,7 +46,10 @@ def resolve(level: object, columns: int) -> float:
     ratio = float(columns - 1) if isinstance(parsed, str) else parsed
     reason = too_high(ratio, columns)
     if reason:
-        raise InvalidValueError(f'{reason}; it must be between 0 and {columns - 1}, or "dense".')
+        # In the words of the user: a percentage is named as one.
+        given, most = (f"lateral level {level!r}: ", f" (0% and {columns - 1}00%)") if "%" in str(level) else ("", "")
+        right = f'between 0 and {columns - 1}{most}, or "dense"' if columns > 1 else "0"
+        raise InvalidValueError(f"{given}{reason}; it must be {right}.")
     return ratio
 
 

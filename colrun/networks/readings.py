@@ -20,7 +20,10 @@ class Switches:
     mask_own_recurrence: bool = False
     """R_ii is masked like a lateral weight."""
     mask_recurrence: bool = True
-    """R_ij, j ≠ i, is masked like U_ij; False keeps R whole, and then nothing is exact at s = 0."""
+    """R_ij, j ≠ i, is masked like U_ij; False keeps every R_ij, and then nothing is exact at s = 0.
+
+    R_ii follows `mask_own_recurrence`, whatever this switch says.
+    """
 
     def __post_init__(self) -> None:
         choose(self.init, INITS, "init")

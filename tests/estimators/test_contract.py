@@ -5,16 +5,16 @@ import torch
 
 from colrun import Sequence, gradients, network, sequence
 from colrun.engine import credit_gradients
-from colrun.estimators import ESTIMATORS, parse_estimator
+from colrun.estimators import ESTIMATORS, get_estimator, parse_estimator
 from colrun.networks.batch import Batch
-from colrun.networks.trajectory import run
+from colrun.networks.cells import CELLS
 from tests.oracle import relative_error
 
 NAMES = [f"{name}-3" if entry.windowed else name for name, entry in ESTIMATORS.items()]
 
 
 @pytest.mark.parametrize("estimator", NAMES)
-@pytest.mark.parametrize("cell", ["additive", "feedforward", "gru", "mgu", "lstm"])
+@pytest.mark.parametrize("cell", CELLS)
 @pytest.mark.parametrize("step_size", [None, 0.02])
 def test_online_equals_credit(estimator: str, cell: str, step_size: float | None) -> None:
     net, seq = network(2, cell, 4, 3, "40%", 5, "release"), sequence(2, 9, 5)
@@ -26,7 +26,7 @@ def test_online_equals_credit(estimator: str, cell: str, step_size: float | None
 @pytest.mark.parametrize("estimator", NAMES)
 def test_masked_weights_have_no_gradient(estimator: str) -> None:
     net, seq = network(3, "gru", 5, 4, "50%", 6), sequence(3, 12, 6)
-    for form in ("credit", "online"):
+    for form in ("credit", "torch", "online"):
         for name, value in gradients(net, seq, estimator, form=form).items():
             assert value.shape == net.theta[name].shape
             assert not value[~net.masks[name]].any()
@@ -34,11 +34,41 @@ def test_masked_weights_have_no_gradient(estimator: str) -> None:
 
 
 @pytest.mark.parametrize("estimator", NAMES)
+def test_a_masked_weight_does_not_exist_whatever_its_number(estimator: str) -> None:
+    net, seq = network(3, "additive", 5, 4, "50%", 6), sequence(3, 12, 6)
+    wanted = gradients(net, seq, estimator, 0.01)
+    for name, value in net.theta.items():
+        value[~net.masks[name]] = 7.0
+    for form in ("credit", "torch", "online"):
+        error, where = relative_error(gradients(net, seq, estimator, 0.01, form), wanted)
+        assert error < 1e-12, (form, where)
+
+
+@pytest.mark.parametrize("estimator", NAMES)
+@pytest.mark.parametrize("step_size", [None, 0.02])
+def test_asking_for_the_gradient_changes_nothing(estimator: str, step_size: float | None) -> None:
+    """After every step, windows of 3 half full or not: the gradient of the steps so far, asked for twice."""
+    net, seq = network(6, "gru", 3, 2, "dense", 4, "release"), sequence(6, 7, 4)
+    name = parse_estimator(estimator)
+    online = get_estimator(name.family).online(net, step_size, name.window)
+    assert not any(value.any() for value in online.gradient().values())
+    for t in range(seq.steps):
+        online.step(seq.x[t], seq.y[t])
+        wanted = gradients(net, Sequence(seq.x[: t + 1], seq.y[: t + 1]), estimator, step_size)
+        for _ in range(2):
+            found = online.gradient()
+            error, where = relative_error(found, wanted)
+            assert error < 1e-10, (t, where)
+            for value in found.values():
+                value.fill_(1e9)  # the caller's own: writing to it must not reach the estimator
+
+
+@pytest.mark.parametrize("estimator", NAMES)
 def test_a_network_gets_the_same_gradient_alone_and_in_a_batch(estimator: str) -> None:
     nets = [network(seed, columns=4, width=3, lateral="30%", inputs=5) for seed in range(5)]
     seqs = [sequence(seed, 8, 5) for seed in range(5)]
     name = parse_estimator(estimator)
-    together = credit_gradients(run(Batch.stack(nets, seqs), 1e-2), [name])[name]
+    together = credit_gradients(Batch.stack(nets, seqs), [name], 1e-2)[name]
     for i, (net, seq) in enumerate(zip(nets, seqs, strict=True)):
         error, where = relative_error({k: v[i] for k, v in together.items()}, gradients(net, seq, estimator, 1e-2))
         assert error < 1e-12, where

@@ -1,21 +1,21 @@
 """Every estimator, in both forms, against the plain oracle in float64 on every named tensor."""
 
+import itertools
+
 import pytest
 import torch
 
 from colrun import gradients, network, sequence
-from colrun.networks.base import Gradients
+from colrun.networks.base import Gradients, Network
 from colrun.networks.cells import CELLS
+from colrun.testbed import Sequence
 from tests import oracle
-from tests.estimators.cases import Case, cases
+from tests.estimators.cases import LEVELS, SHAPES, STEP_SIZES, Case, cases
 
 TOLERANCE = 1e-9
 
 
-def expected(case: Case) -> dict[str, Gradients]:
-    net, seq = case.build()
-    alpha = case.step_size
-    truth = oracle.bptt(net, seq, alpha)
+def expected(net: Network, seq: Sequence, alpha: float | None, truth: Gradients) -> dict[str, Gradients]:
     return {
         "bptt": truth,
         "rtrl": truth,
@@ -30,11 +30,20 @@ def expected(case: Case) -> dict[str, Gradients]:
     }
 
 
+def test_every_level_and_step_size_meets_every_shape() -> None:
+    for cell, lateral, step_size in itertools.product(CELLS, LEVELS, STEP_SIZES):
+        met = {
+            case.shape for case in cases() if (case.cell, case.lateral, case.step_size) == (cell, lateral, step_size)
+        }
+        assert met >= set(SHAPES)
+
+
 @pytest.mark.parametrize("case", cases(), ids=str)
 def test_credit_and_online_form_equal_the_oracle(case: Case) -> None:
-    net, seq = case.build()
-    for estimator, wanted in expected(case).items():
-        for form in ("credit", "online"):
+    net, seq, truth = case.build()
+    assert truth["A"].any()
+    for estimator, wanted in expected(net, seq, case.step_size, truth).items():
+        for form in ("credit", "torch", "online"):
             error, name = oracle.relative_error(gradients(net, seq, estimator, case.step_size, form), wanted)
             assert error < TOLERANCE, f"{estimator} ({form}) differs in {name} by {error:.1e}"
 

@@ -5,7 +5,6 @@ import torch
 from torch import Tensor
 
 from colrun import dense_network, gradients, network, sequence
-from colrun.estimators.bptt import OnlineBPTT
 from colrun.estimators.master_user import OnlineMasterUser, column_owner
 from colrun.estimators.master_user_groups import OnlinePerState, group_gradients, random_owner
 from colrun.networks.base import Network
@@ -61,7 +60,7 @@ def test_by_hand() -> None:
     g_A1, g_A2 = g_A1 - delta * 2 * e_A1, g_A2 - delta * -1 * e_A2
     g_U11, g_U12 = g_U11 - delta * 2 * e_U11, g_U12 - delta * 2 * e_U12
     g_R12 = g_R12 - delta * 2 * e_R12
-    for form in ("credit", "online"):
+    for form in ("credit", "torch", "online"):
         found = gradients(net, seq, "master-user", form=form)
         torch.testing.assert_close(found["A"].flatten(), torch.stack([g_A1, g_A2]), rtol=1e-12, atol=0)
         torch.testing.assert_close(found["U.p"][0].flatten(), torch.stack([g_U11, g_U12]), rtol=1e-12, atol=0)
@@ -88,7 +87,7 @@ def test_meta_by_hand() -> None:
     e = K2 * 2 + (1 + K2 * 0.25) * e
     # eq. final_update
     g = g - delta * (w2 * e + H2 * TW)
-    for form in ("credit", "online"):
+    for form in ("credit", "torch", "online"):
         found = gradients(net, seq, "master-user", alpha, form)["U.p"][1, 1, 0]
         torch.testing.assert_close(found, g, rtol=1e-12, atol=0)
 
@@ -148,9 +147,15 @@ def test_dense_network_has_the_columnar_networks_size() -> None:
         assert dense.columns == columnar.columns
 
 
-def test_online_forms_hold_what_they_should() -> None:
-    """Master-User holds one number per weight and number of state; BPTT holds the graph."""
-    net = network(0, columns=3, width=2, inputs=4, lateral="dense")
-    held = sum(value.numel() for value in OnlineMasterUser(net, None).e.values())
-    assert held == net.parameter_count
-    assert OnlineBPTT(net, None).s.shape == (1, 3)
+@pytest.mark.parametrize("cell", CELLS)
+def test_master_user_holds_numbers_and_no_graph(cell: str) -> None:
+    """After any number of steps: one number per weight and number of state, and one more (TW) where w learns."""
+    net, seq = network(0, cell, columns=3, width=2, inputs=4, lateral="dense"), sequence(0, 5, 4)
+    for step_size in (None, 0.01):
+        online = OnlineMasterUser(net, step_size)
+        for x_t, y_t in zip(seq.x, seq.y, strict=True):
+            online.step(x_t, y_t)
+        traces = [*online.e.values(), *online.TW.values()]
+        expected = net.states + (step_size is not None)
+        assert sum(value.numel() for value in traces) == expected * net.parameter_count
+        assert not any(value.requires_grad for value in [*traces, online.s, online.w, *online.total.values()])

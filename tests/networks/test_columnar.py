@@ -1,41 +1,81 @@
 """Initial weights of both readings, and what exists."""
 
+import itertools
 import math
 
 import pytest
 import torch
 
-from colrun import network
+from colrun import dense_network, network
+from colrun.networks.base import Network
 from colrun.networks.cells import CELLS
 from colrun.networks.readings import READINGS, switches
+from colrun.testbed import unit_uniform
+
+C, W, X = 5, 4, 7  # columns, width, inputs: no two fan-ins are equal
+SETTINGS = list(itertools.product(CELLS, ["xavier", "pytorch"], [True, False]))
 
 
-def bound_of(value: torch.Tensor) -> float:
-    """The bound of a uniform sample, to within its spacing."""
-    return float(value.abs().max())
+def check_bound(net: Network, name: str, stream: str, fan_in: int, fan_out: int = 1, part: slice | None = None) -> None:
+    """The tensor (or a part of its last index) is its stream's numbers, scaled from (-1, 1) by exactly the bound."""
+    value = net.theta[name] if part is None else net.theta[name][..., part]
+    bound = 1 / math.sqrt(fan_in)
+    if net.architecture.switches.init == "xavier":
+        bound = math.sqrt(6 / (fan_in + fan_out)) if name[0] in "ABUR" else 0.0
+    unit = 2 * unit_uniform(net.seed, stream, *value.shape) - 1
+    torch.testing.assert_close(value / unit, torch.full_like(value, bound), rtol=1e-12, atol=0, msg=name)
 
 
-def test_xavier() -> None:
-    net = network(0, "gru", columns=20, width=50, lateral="dense")
-    assert bound_of(net.theta["A"]) == pytest.approx(math.sqrt(6 / (51 + 50)), rel=1e-3)
-    assert bound_of(net.theta["B"]) == pytest.approx(math.sqrt(6 / 100), rel=1e-3)
-    assert bound_of(net.theta["U.g"]) == pytest.approx(math.sqrt(6 / (20 * 50 + 20 + 1)), rel=1e-3)
-    assert bound_of(net.theta["R.n"]) == pytest.approx(math.sqrt(6 / (20 * 50 + 20 + 1)), rel=2e-2)
-    assert not net.theta["b"].any()
-    assert not net.theta["c"].any()
-    assert "q.g" not in net.theta
-    hidden = network(0, columns=20, width=50, own_state=False).theta["A"]
-    assert hidden.shape == (20, 50, 50)
-    assert bound_of(hidden) == pytest.approx(math.sqrt(6 / 100), rel=1e-3)
+@pytest.mark.parametrize(("cell", "init", "own_state"), SETTINGS)
+def test_the_bound_of_every_tensor(cell: str, init: str, own_state: bool) -> None:
+    net = network(3, cell, C, W, "dense", X, init=init, own_state=own_state, state_bias=True)
+    recurrent = cell != "feedforward"
+    seen = X + 1 if own_state and recurrent else X
+    row = C * W + C if recurrent else C * W
+    assert net.theta["A"].shape == (C, W, seen)
+    check_bound(net, "A", "A", seen, W, slice(0, X))
+    if seen > X:
+        check_bound(net, "A", "A.own", seen, W, slice(X, None))
+    check_bound(net, "b", "b", seen)
+    check_bound(net, "B", "B", W, W)
+    check_bound(net, "c", "c", W)
+    gates = CELLS[cell].gates
+    for gate in gates:
+        check_bound(net, f"U.{gate}", f"U.{gate}", row)
+        check_bound(net, f"q.{gate}", f"q.{gate}", row)
+        if recurrent:
+            check_bound(net, f"R.{gate}", f"R.{gate}", row)
+    assert len(net.theta) == 4 + (3 if recurrent else 2) * len(gates)
 
 
-def test_pytorch_default() -> None:
-    net = network(0, columns=20, width=50, lateral="dense", reading="release")
-    assert bound_of(net.theta["A"]) == pytest.approx(1 / math.sqrt(50), rel=1e-3)
-    assert bound_of(net.theta["b"]) == pytest.approx(1 / math.sqrt(50), rel=1e-2)
-    assert bound_of(net.theta["B"]) == pytest.approx(1 / math.sqrt(50), rel=1e-3)
-    assert bound_of(net.theta["U.p"]) == pytest.approx(1 / math.sqrt(1020), rel=1e-3)
-    assert bound_of(net.theta["q.p"]) == pytest.approx(1 / math.sqrt(1020), rel=0.2)
+@pytest.mark.parametrize(("cell", "init", "own_state"), SETTINGS)
+def test_the_bound_of_every_tensor_of_a_dense_network(cell: str, init: str, own_state: bool) -> None:
+    net = dense_network(3, cell, C, W, X, init=init, own_state=own_state, state_bias=True)
+    recurrent = cell != "feedforward"
+    H = net.theta["b"].numel()
+    seen = X + C if own_state and recurrent else X
+    row = H + C if recurrent else H
+    check_bound(net, "A", "dense.A", seen, H)
+    check_bound(net, "b", "dense.b", seen)
+    check_bound(net, "B", "dense.B", H, H)
+    check_bound(net, "c", "dense.c", H)
+    for gate in CELLS[cell].gates:
+        check_bound(net, f"U.{gate}", f"dense.U.{gate}", row)
+        check_bound(net, f"q.{gate}", f"dense.q.{gate}", row)
+        if recurrent:
+            check_bound(net, f"R.{gate}", f"dense.R.{gate}", row)
+
+
+def test_what_the_readings_set() -> None:
+    text, release = network(0, "gru"), network(0, "gru", reading="release")
+    assert text.theta["A"].shape == (20, 50, 51)
+    assert release.theta["A"].shape == (20, 50, 50)
+    assert not text.theta["b"].any()
+    assert not text.theta["c"].any()
+    assert release.theta["b"].any()
+    assert release.theta["c"].any()
+    assert "q.g" not in text.theta
+    assert release.theta["q.g"].any()
 
 
 def test_feedforward_has_no_recurrence() -> None:
@@ -43,8 +83,6 @@ def test_feedforward_has_no_recurrence() -> None:
         net = network(0, "feedforward", 5, 4, "dense", 3, reading)
         assert not any(name.startswith("R") for name in net.theta)
         assert net.theta["A"].shape == (5, 4, 3)
-        bound = math.sqrt(6 / (5 * 4 + 1)) if reading == "text" else 1 / math.sqrt(20)
-        assert bound * 0.8 < bound_of(net.theta["U.p"]) < bound
 
 
 @pytest.mark.parametrize("cell", CELLS)

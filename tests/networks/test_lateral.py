@@ -34,6 +34,19 @@ def test_recurrent_counts_follow_the_same_probability() -> None:
     assert float(share.mean()) == pytest.approx(s / (C - 1), abs=4 * (0.25 / (seeds * 90)) ** 0.5)
 
 
+def test_own_recurrence_follows_the_same_probability_in_release() -> None:
+    C, s, seeds = 10, 2.0, 300
+    own = torch.eye(C, dtype=torch.bool)
+
+    def share(reading: str) -> float:
+        nets = (network(seed, columns=C, width=1, inputs=1, lateral=s, reading=reading) for seed in range(seeds))
+        return float(torch.stack([net.masks["R.p"][own] for net in nets]).double().mean())
+
+    p = s / (C - 1)
+    assert share("release") == pytest.approx(p, abs=4 * (p * (1 - p) / (seeds * C)) ** 0.5)
+    assert share("text") == 1
+
+
 @pytest.mark.parametrize("reading", ["text", "release"])
 def test_masks_are_nested_over_levels_and_weights_shared(reading: str) -> None:
     levels: list[float | str] = [0.0, "1%", "10%", 1.0, 3.0, "dense"]
@@ -75,6 +88,14 @@ def test_levels(level: object, ratio: float) -> None:
 def test_bad_levels(level: object) -> None:
     with pytest.raises(InvalidValueError, match="lateral level"):
         parse_level(level)
+
+
+def test_a_single_column_has_no_lateral_and_in_release_no_recurrent_weight() -> None:
+    assert resolve("dense", 1) == resolve("0%", 1) == 0
+    assert network(0, columns=1, width=2).masks["R.p"].all()
+    assert not network(0, columns=1, width=2, lateral="dense", reading="release").masks["R.p"].any()
+    with pytest.raises(InvalidValueError, match=r"'10%': .* a single column has only lateral 0; it must be 0\."):
+        resolve("10%", 1)
 
 
 def test_a_level_above_dense() -> None:

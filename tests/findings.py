@@ -1,0 +1,65 @@
+"""The findings of docs/differences.md (C = 20, W = 50, float64). `python -m tests.findings` measures them again."""
+
+import torch
+from torch import Tensor
+
+from colrun.engine import measure
+from colrun.estimators import parse_estimator
+from colrun.networks.architecture import Architecture
+from colrun.networks.batch import Batch
+from colrun.networks.columnar import build
+from colrun.testbed import sequence
+
+
+def metrics(
+    architecture: Architecture, seeds: range, step_size: float | None, estimators: list[str]
+) -> dict[str, dict[str, Tensor]]:
+    """Every metric (seeds,) by estimator."""
+    names = [parse_estimator(name) for name in estimators]
+    blocks = []
+    for start in seeds[::10]:
+        block = range(start, min(start + 10, seeds.stop))
+        batch = Batch.stack([build(architecture, seed) for seed in block], [sequence(seed) for seed in block])
+        blocks.append(measure(batch, names, step_size))
+    return {
+        str(name): {metric: torch.cat([block[name][metric] for block in blocks]) for metric in blocks[0][name]}
+        for name in names
+    }
+
+
+def diverged_share(lateral: float | str, seeds: range, reading: str = "text", step_size: float = 1e-2) -> float:
+    """Share of the recurrent ablation's networks that diverge; the truth alone decides it here."""
+    found = metrics(Architecture.of(lateral=lateral, reading=reading), seeds, step_size, ["bptt"])
+    return float(found["bptt"]["diverged"].double().mean())
+
+
+def ablation(seeds: range) -> dict[str, Tensor]:
+    """Alignment at s = 0 with and without the meta-gradient, release, α = 1e-3."""
+    found = metrics(Architecture.of(reading="release"), seeds, 1e-3, ["master-user", "master-user-no-meta"])
+    return {name: values["alignment"][~values["diverged"]] for name, values in found.items()}
+
+
+def whole_recurrence(seeds: range) -> Tensor:
+    """Master-User's alignment at s = 0 if U alone is masked."""
+    return metrics(Architecture.of(mask_recurrence=False), seeds, None, ["master-user"])["master-user"]["alignment"]
+
+
+def mean_and_error(values: Tensor) -> str:
+    """Mean and one standard error over networks."""
+    return f"{values.mean():.3f} ± {values.std() / len(values) ** 0.5:.3f} (n = {len(values)})"
+
+
+def table() -> None:
+    """All of them."""
+    seeds = range(300)
+    for lateral in (0.0, "10%", "100%", "dense"):
+        print(f"additive, text, α = 1e-2, s = {lateral}: {diverged_share(lateral, seeds):.1%} diverge")
+    print(f"additive, release, α = 1e-3, s = 0: {diverged_share(0.0, seeds, 'release', 1e-3):.1%} diverge")
+    for name, alignment in ablation(seeds).items():
+        print(f"  alignment of {name}: {mean_and_error(alignment)}")
+    print(f"text, R unmasked, s = 0, alignment of master-user: {mean_and_error(whole_recurrence(seeds))}")
+
+
+if __name__ == "__main__":
+    torch.set_num_threads(1)
+    table()
