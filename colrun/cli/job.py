@@ -7,7 +7,6 @@ from typing import Any
 import click
 
 from colrun.cli.options import replaced, replacing_options, results_option, sweep_argument
-from colrun.sweep.file import read_sweep
 
 
 @click.command("job")
@@ -33,9 +32,10 @@ def command(sweep: str, ids: tuple[str, ...], results: Path, again: bool, **opti
 
     one_thread()
     from colrun.run.jobs import print_again, run_jobs
+    from colrun.store.known import stored_sweep
     from colrun.store.paths import Paths, StoreError
 
-    chosen = read_sweep(sweep, replaced(options))
+    chosen = stored_sweep(results, sweep, replaced(options))
     paths = Paths.of(results, chosen.name)
     try:
         if again:

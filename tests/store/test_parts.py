@@ -86,7 +86,7 @@ def test_a_null_is_not_a_zero_for_the_checksum(tmp_path: Path) -> None:
         path.write_bytes(part([row(0, alignment=value)])[0])
         sums.append(read_index(path).checksum)
     assert len(set(sums)) == 4
-    texts = [["ab", "c"], ["a", "bc"], ["abc", ""], ["", "abc"], [None, "abc"]]
+    texts: list[list[str | None]] = [["ab", "c"], ["a", "bc"], ["abc", ""], ["", "abc"], [None, "abc"]]
     for first, second in texts:
         path.write_bytes(part([row(0, init=first), row(1, init=second)])[0])
         sums.append(read_index(path).checksum)
