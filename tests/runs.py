@@ -89,3 +89,13 @@ def computed(result: Result) -> int:
 def files(folder: Path) -> list[str]:
     """Everything below a folder."""
     return sorted(str(path.relative_to(folder)) for path in folder.rglob("*"))
+
+
+def refused(*arguments: object) -> str:
+    """The one sentence of a refusal."""
+    before = files(Path())
+    result = colrun(*arguments)
+    assert result.exit_code == 2, result.output
+    assert result.stdout == ""
+    assert files(Path()) == before
+    return result.stderr.strip().splitlines()[-1]
