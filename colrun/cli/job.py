@@ -28,14 +28,15 @@ def command(sweep: str, ids: tuple[str, ...], results: Path, again: bool, **opti
       colrun job rnn-alignment 3f0c5e0a9d2b1c44.17
       colrun job rnn-alignment 3f0c5e0a9d2b1c44.0:50 91be22d01f4a0c37
     """
+    from colrun.store.known import stored_sweep
+
+    chosen = stored_sweep(results, sweep, replaced(options))
     from colrun.run.worker import one_thread
 
     one_thread()
     from colrun.run.jobs import print_again, run_jobs
-    from colrun.store.known import stored_sweep
     from colrun.store.paths import Paths, StoreError
 
-    chosen = stored_sweep(results, sweep, replaced(options))
     paths = Paths.of(results, chosen.name)
     try:
         if again:
