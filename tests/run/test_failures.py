@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from colrun.experiments import alignment
+from colrun.networks.columnar import build
 from tests.runs import DECAY, TINY, bits, colrun, computed, write
 
 HUGE = {**DECAY, "hidden": [3, 1_000_000], "cell": "gru"}
@@ -120,7 +121,6 @@ def test_fail_fast_stops_at_the_first(tmp_path: Path) -> None:
 
 
 def break_seed(monkeypatch: pytest.MonkeyPatch, bad: int) -> None:
-    build = alignment.build
 
     def raising(architecture: Any, seed: int, dtype: Any) -> Any:
         if seed == bad:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from colrun.experiments.axes import Value
 from colrun.sweep.file import read_sweep
 from colrun.sweep.plan import Skipped, entries
 from tests.runs import ROOT
@@ -37,7 +38,7 @@ TABLE = {
 }
 
 
-def configs(name: str) -> list[dict[str, object]]:
+def configs(name: str) -> list[dict[str, Value]]:
     return [entry.experiment.as_dict(entry.config) for entry in entries(read_sweep(name))]
 
 
