@@ -10,14 +10,23 @@ class InvalidValueError(ValueError):
     """A value that cannot be used. The command line prints it without a traceback and exits with code 2."""
 
 
+def shown(value: object) -> str:
+    """A value for a message: as Python writes it, shortened, since a file or a command line may hold anything."""
+    try:
+        text = repr(value)
+    except ValueError:  # Python does not write out numbers of more than 4300 digits
+        text = f"a number of about {int(value.bit_length() * 0.30103)} digits" if isinstance(value, int) else "…"
+    return text if len(text) <= 100 else f"{text[:80]}…{text[-10:]}"
+
+
 def choose(value: object, allowed: Iterable[str], what: str) -> str:
     """Return `value` if it is one of `allowed`, or say which names there are and which one is close."""
     names = list(allowed)
     if isinstance(value, str) and value in names:
         return value
-    close = difflib.get_close_matches(str(value), names, n=1)
+    close = difflib.get_close_matches(shown(value).strip("'"), names, n=1)
     hint = f" Did you mean {close[0]!r}?" if close else ""
-    raise InvalidValueError(f"{what} {value!r} is not known; it must be one of {', '.join(names)}.{hint}")
+    raise InvalidValueError(f"{what} {shown(value)} is not known; it must be one of {', '.join(names)}.{hint}")
 
 
 def positive_int(value: object, what: str, least: int = 1) -> int:
@@ -29,5 +38,5 @@ def positive_int(value: object, what: str, least: int = 1) -> int:
         except TypeError:  # numpy's bool and float tensors have the method, but refuse
             number = None
     if number is None or number < least:
-        raise InvalidValueError(f"{what} is {value!r}; it must be a whole number, {least} or more.")
+        raise InvalidValueError(f"{what} is {shown(value)}; it must be a whole number, {least} or more.")
     return number

@@ -1,11 +1,12 @@
 """The command line. One thin file per command, imported when it is used; none imports torch before it must."""
 
+import errno
 from importlib import import_module
 
 import click
 
 from colrun import __version__
-from colrun.errors import InvalidValueError
+from colrun.errors import InvalidValueError, shown
 
 COMMANDS = {
     "sweep": "sweep",
@@ -48,6 +49,10 @@ class Commands(click.Group):
             return super().invoke(ctx)
         except InvalidValueError as error:
             raise BadValue(str(error)) from None
+        except OSError as error:  # a path that cannot be read, written or even looked up
+            if error.errno == errno.EPIPE or error.filename is None:
+                raise
+            raise BadValue(f"{shown(str(error.filename))}: {error.strerror}.") from None
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})

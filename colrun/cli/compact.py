@@ -25,7 +25,7 @@ def command(sweeps: tuple[str, ...], results: Path) -> None:
         paths = Paths.of(results, stored_sweep(results, name, {}).name)
         sweep_folder(paths.sweep)
         try:
-            before, after = compact(paths)
+            before, after = compact(paths, lambda message: click.echo(message, err=True))
         except StoreError as error:
             raise click.ClickException(str(error)) from None
         except ChangedMeanwhileError:

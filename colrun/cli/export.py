@@ -33,9 +33,12 @@ def command(sweep: str, as_csv: bool, output: Path | None, results: Path) -> Non
     if output is None:
         sys.stdout.write(text)
         return
+    if output.is_dir():
+        raise InvalidValueError(f"cannot write {output}: it is a folder; give the name of a file.")
     temporary = output.with_name(output.name + ".tmp")
     try:
         temporary.write_text(text, encoding="utf-8")
         temporary.replace(output)
     except OSError as error:
+        temporary.unlink(missing_ok=True)
         raise InvalidValueError(f"cannot write {output}: {error.strerror}.") from None

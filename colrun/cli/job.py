@@ -7,7 +7,6 @@ from typing import Any
 import click
 
 from colrun.cli.options import replaced, replacing_options, results_option, sweep_argument
-from colrun.sweep.file import read_sweep
 
 
 @click.command("job")
@@ -29,13 +28,15 @@ def command(sweep: str, ids: tuple[str, ...], results: Path, again: bool, **opti
       colrun job rnn-alignment 3f0c5e0a9d2b1c44.17
       colrun job rnn-alignment 3f0c5e0a9d2b1c44.0:50 91be22d01f4a0c37
     """
+    from colrun.store.known import stored_sweep
+
+    chosen = stored_sweep(results, sweep, replaced(options))
     from colrun.run.worker import one_thread
 
     one_thread()
     from colrun.run.jobs import print_again, run_jobs
     from colrun.store.paths import Paths, StoreError
 
-    chosen = read_sweep(sweep, replaced(options))
     paths = Paths.of(results, chosen.name)
     try:
         if again:

@@ -2,11 +2,15 @@
 
 import shlex
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from colrun.cli.options import results_option
 from colrun.errors import InvalidValueError
+
+if TYPE_CHECKING:
+    from colrun.store.find import Found
 
 
 @click.command("show")
@@ -34,11 +38,19 @@ def command(job: str, results: Path) -> None:
     for entry in found:
         click.echo(f"job {entry.job} of sweep {entry.sweep}")
         for name, value in entry.parameters.items():
-            click.echo(f"  {name} = {value}")
-        again = ["colrun", "job", entry.sweep, entry.job, "--results", str(results), "--again"]
-        click.echo(f"run again: {shlex.join(again)}")
+            click.echo(f"  {name} = {'none' if value is None else value}")
+        click.echo(f"run again: {shlex.join(_again(entry, results))}")
         if entry.failure:
             click.echo("failed:")
             click.echo(entry.failure)
         if entry.rows:
             click.echo(entry.rows)
+
+
+def _again(entry: "Found", results: Path) -> list[str]:
+    """The command that computes a job again: with every parameter, since its run may have replaced the file's."""
+    command = ["colrun", "job", entry.sweep, entry.job, "--results", str(results), "--again"]
+    for name, value in entry.parameters.items():
+        option = "seeds" if name == "seed" else name.replace("_", "-")
+        command += [f"--{option}", "none" if value is None else str(value)]
+    return command + (["--estimators", ",".join(entry.estimators)] if entry.estimators else [])

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from colrun.errors import InvalidValueError, choose
+from colrun.errors import InvalidValueError, choose, shown
 
 if TYPE_CHECKING:
     from colrun.estimators.base import Estimator
@@ -32,6 +32,9 @@ ESTIMATORS: dict[str, EstimatorEntry] = {
 }
 
 
+LARGEST_WINDOW = 1_000_000
+
+
 @dataclass(frozen=True)
 class EstimatorName:
     """A name and its window: `tbptt-40` is `tbptt`, 40."""
@@ -45,8 +48,9 @@ class EstimatorName:
 
 def parse_estimator(name: str) -> EstimatorName:
     """Split a name as users write it into the estimator and its window."""
-    match = re.fullmatch(r"(.+?)-(-?[0-9]+)", str(name))
-    family, window = (match[1], int(match[2])) if match else (str(name), None)
+    match = re.fullmatch(r"(.+?)-(-?[0-9]+)", str(name), re.ASCII)
+    family, digits = (match[1], match[2]) if match else (str(name), None)
+    window = None if digits is None else int(digits) if len(digits) <= 18 else LARGEST_WINDOW + 1
     known = [f"{key}-k" if entry.windowed else key for key, entry in ESTIMATORS.items()]
     if family not in ESTIMATORS or (window is not None and not ESTIMATORS[family].windowed):
         misnumbered = re.fullmatch(r"(.+?)[-_ ]?(k|[0-9.+].*)", str(name))
@@ -58,9 +62,15 @@ def parse_estimator(name: str) -> EstimatorName:
         choose(name, known, "estimator")
     if ESTIMATORS[family].windowed:
         if window is None:
-            raise InvalidValueError(f"estimator {name!r} needs a window, such as {family}-40.")
+            raise InvalidValueError(f"estimator {shown(name)} needs a window, such as {family}-40.")
         if window < 1:
-            raise InvalidValueError(f"window {window} of estimator {name!r} must be 1 or more, such as {family}-1.")
+            raise InvalidValueError(
+                f"window {window} of estimator {shown(name)} must be 1 or more, such as {family}-1."
+            )
+        if window > LARGEST_WINDOW:
+            raise InvalidValueError(
+                f"estimator {shown(name)} has a window above {LARGEST_WINDOW}; the sequence's length is enough."
+            )
     return EstimatorName(family, window)
 
 

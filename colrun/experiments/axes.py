@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from colrun.errors import InvalidValueError, choose
+from colrun.errors import InvalidValueError, choose, shown
 from colrun.networks.lateral import parse_level
 
 Value = str | int | float | bool | None
@@ -34,10 +34,10 @@ def integer(name: str, default: int, help: str) -> Axis:
 
     def parse(value: object) -> Value:
         number = value
-        if isinstance(value, str):
-            number = int(value) if value.strip().isascii() and value.strip().isdigit() else value
+        if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) <= 18:
+            number = int(value)
         if isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= LARGEST:
-            raise InvalidValueError(f"{name} is {value!r}; it must be a whole number from 1 to {LARGEST}.")
+            raise InvalidValueError(f"{name} is {shown(value)}; it must be a whole number from 1 to {LARGEST}.")
         return number
 
     return Axis(name, parse, default, help)
@@ -55,7 +55,7 @@ def switch(name: str, default: bool | None, help: str) -> Axis:
         words = {"true": True, "yes": True, "false": False, "no": False}
         found = words.get(value.strip().lower()) if isinstance(value, str) else value
         if not isinstance(found, bool):
-            raise InvalidValueError(f"{name} is {value!r}; it must be true or false.")
+            raise InvalidValueError(f"{name} is {shown(value)}; it must be true or false.")
         return found
 
     return Axis(name, parse, default, help, ("true", "false"))
@@ -80,7 +80,7 @@ def step_size(name: str, help: str) -> Axis:
                 number = math.nan
         if not 0 < number < math.inf:
             raise InvalidValueError(
-                f'{name} is {value!r}; it must be a finite number above 0, or "none" for a fixed w.'
+                f'{name} is {shown(value)}; it must be a finite number above 0, or "none" for a fixed w.'
             )
         return number
 

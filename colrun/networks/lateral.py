@@ -5,9 +5,9 @@ s·W lateral feature weights on average against its own W. s = C-1 is the dense 
 """
 
 import math
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 
-from colrun.errors import InvalidValueError
+from colrun.errors import InvalidValueError, shown
 
 DENSE = "dense"
 
@@ -18,17 +18,17 @@ def parse_level(level: object) -> float | str:
         return DENSE
     try:
         if isinstance(level, bool):
-            raise InvalidOperation
+            raise ValueError
         text = str(level).strip()
         # Decimal, so that "0.3%" and 0.003 are the same float.
         ratio = float(Decimal(text[:-1]) / 100 if text.endswith("%") else Decimal(text))
-    except (InvalidOperation, ValueError):
+    except (ArithmeticError, ValueError):
         ratio = math.nan
     if not (math.isfinite(ratio) and ratio >= 0):
         raise InvalidValueError(
-            f'lateral level {level!r} must be a percentage ("10%"), a ratio of 0 or more (0.1), or "dense".'
+            f'lateral level {shown(level)} must be a percentage ("10%"), a ratio of 0 or more (0.1), or "dense".'
         )
-    return ratio
+    return ratio + 0.0  # one zero: -0.0 would be another job
 
 
 def too_high(ratio: float, columns: int) -> str | None:

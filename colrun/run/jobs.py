@@ -3,9 +3,10 @@
 import os
 from collections.abc import Iterator
 
-from colrun.errors import InvalidValueError
+from colrun.errors import InvalidValueError, shown
 from colrun.run.unit import Outcome
 from colrun.run.worker import work
+from colrun.store.index import read_done, refuse_mixing
 from colrun.store.paths import Paths
 from colrun.store.provenance import Run
 from colrun.sweep.file import Sweep
@@ -24,14 +25,14 @@ def chosen_units(sweep: Sweep, ids: tuple[str, ...]) -> Iterator[Unit]:
         else:
             wanted[config] = have | Seeds.parse(seeds)
     pieces: list[Piece] = []
-    left = set(wanted)
+    found: dict[str, Seeds] = {}
     for entry in entries(sweep):
         if entry.id not in wanted:
             continue
         only = wanted[entry.id]
         seeds_here = tuple(seed for seed in entry.seeds if only is None or seed in only)
+        found[entry.id] = found.get(entry.id, Seeds(())) | entry.seeds
         if seeds_here:
-            left.discard(entry.id)
             pieces.append(Piece(entry.config, entry.id, entry.estimators, seeds_here))
         unit = Unit(sweep.experiment.name, tuple(pieces))
         if unit.seconds >= UNIT_SECONDS:
@@ -39,15 +40,20 @@ def chosen_units(sweep: Sweep, ids: tuple[str, ...]) -> Iterator[Unit]:
             pieces = []
     if pieces:
         yield Unit(sweep.experiment.name, tuple(pieces))
-    if left:
-        raise InvalidValueError(
-            f"sweep {sweep.name} has no job {sorted(left)[0]!r}; `colrun script` and the column `job` have ids."
+    for config, only in wanted.items():
+        unknown = (
+            config if config not in found else next((f"{config}.{s}" for s in only or () if s not in found[config]), "")
         )
+        if unknown or config not in found:
+            raise InvalidValueError(
+                f"sweep {sweep.name} has no job {shown(unknown)}; `colrun script` and the column `job` have ids."
+            )
 
 
 def run_jobs(sweep: Sweep, paths: Paths, ids: tuple[str, ...]) -> Outcome:
     """Run what is missing of them."""
     todo = list(chosen_units(sweep, ids))
+    refuse_mixing(paths, sweep, read_done(paths))
     paths.prepare()
     run = Run(paths, sweep)
     total = Outcome()
@@ -65,7 +71,7 @@ def print_again(sweep: Sweep, ids: tuple[str, ...]) -> None:
     """Compute jobs whatever is stored, and print their rows."""
     import pandas as pd
 
-    for unit in chosen_units(sweep, ids):
+    for unit in list(chosen_units(sweep, ids)):
         for piece in unit.pieces:
             config = sweep.experiment.as_dict(piece.config)
             for block in Seeds.of(piece.seeds).blocks(sweep.experiment.block_size(config)):

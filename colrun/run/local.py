@@ -34,7 +34,13 @@ def shuffled(units: Iterable[Unit]) -> Iterator[Unit]:
 
 
 def run_local(
-    todo: Callable[[], Iterable[Unit]], paths: Paths, sweep: str, run: str, jobs: int, notice: Callable[[str], None]
+    todo: Callable[[], Iterable[Unit]],
+    paths: Paths,
+    sweep: str,
+    run: str,
+    jobs: int,
+    notice: Callable[[str], None],
+    fail_fast: bool = False,
 ) -> Iterator[Outcome]:
     """Outcomes as they come. `todo` gives what is missing now; it is asked again when a worker has died."""
     one_thread()
@@ -43,7 +49,7 @@ def run_local(
 
     parent = os.getpid()
     while True:
-        calls = (delayed(work)(unit, paths, sweep, run, parent) for unit in shuffled(todo()))
+        calls = (delayed(work)(unit, paths, sweep, run, parent, fail_fast) for unit in shuffled(todo()))
         progressed = False
         try:
             pool = Parallel(n_jobs=jobs, return_as="generator_unordered", pre_dispatch="2*n_jobs", batch_size=1)

@@ -25,6 +25,7 @@ def parallel_script(sweep: Sweep, job_command: list[str]) -> Iterator[str]:
     yield "set -euo pipefail"
     yield "export OMP_NUM_THREADS=1 MKL_NUM_THREADS=1"
     yield "# Each line below is one unit of work: some seconds of jobs that share one start of Python."
-    yield f"parallel --jobs \"${{JOBS:-100%}}\" --halt never {shlex.join(job_command)} {{}} <<'UNITS'"
+    # --quote: parallel hands the command to a shell once more, which must not see a file name's spaces or semicolons.
+    yield f"parallel --quote --jobs \"${{JOBS:-100%}}\" --halt never {shlex.join(job_command)} {{}} <<'UNITS'"
     yield from unit_ids(sweep)
     yield "UNITS"

@@ -8,11 +8,10 @@ from dataclasses import dataclass, field
 from types import FrameType
 from typing import NoReturn
 
-from colrun.errors import InvalidValueError
 from colrun.run.local import run_local, stop_workers, usable_cores
 from colrun.run.progress import Progress
 from colrun.store import compact
-from colrun.store.index import Done, failures, read_done, set_aside, set_stale_aside
+from colrun.store.index import Done, failures, read_done, refuse_mixing, set_aside, set_stale_aside
 from colrun.store.paths import Paths
 from colrun.store.provenance import Run
 from colrun.sweep.cost import job_seconds
@@ -109,18 +108,14 @@ def open_store(paths: Paths, sweep: Sweep, recompute_stale: bool, say: Progress)
         for error in done.broken:
             say.say(f"broken part, set aside in {paths.broken}, its jobs run again: {error}")
     stale = done.stale(sweep.experiment)
+    if not (stale and recompute_stale):
+        refuse_mixing(paths, sweep, done)
     if stale:
         versions = ", ".join(map(str, sorted(stale)))
-        if not recompute_stale:
-            raise InvalidValueError(
-                f"{paths.sweep} holds rows of numerics version {versions}, and this program computes version "
-                f"{sweep.experiment.numerics}; they are stale and are never mixed with new ones. Run with "
-                f"--recompute-stale to set them aside in {paths.stale} and compute them again, or write elsewhere "
-                "with --out."
-            )
         number = set_stale_aside(paths, sweep.experiment)
         say.say(f"{number} part(s) of numerics version {versions} set aside in {paths.stale}")
         done = read_done(paths)
+        refuse_mixing(paths, sweep, done)
     return done
 
 
@@ -128,12 +123,11 @@ def run_sweep(sweep: Sweep, paths: Paths, options: Options) -> Result:
     """Run what is missing of a sweep."""
     talk = Progress(sweep.name, 0, options.quiet)
     done = open_store(paths, sweep, options.recompute_stale, talk)
-    failed = set(failures(paths))
-    if options.retry_failed:
-        for job in failed:
+    where = count(sweep, done, set(failures(paths)))
+    if options.retry_failed and where.failed:
+        for job in where.failed:  # those of this grid: others keep their record
             (paths.failed / f"{job}.json").unlink(missing_ok=True)
-        failed = set()
-    where = count(sweep, done, failed)
+        where = count(sweep, done, set(failures(paths)))
     for reason, times in where.skipped.items():
         talk.say(f"{sweep.name}: skipped: {reason} ({times} point(s) of the grid)")
     result = Result(where, failed=list(where.failed))
@@ -147,7 +141,7 @@ def run_sweep(sweep: Sweep, paths: Paths, options: Options) -> Result:
 
     with Progress(sweep.name, where.missing, options.quiet) as progress, stoppable():
         try:
-            for outcome in run_local(todo, paths, sweep.name, run.id, options.jobs, progress.say):
+            for outcome in run_local(todo, paths, sweep.name, run.id, options.jobs, progress.say, options.fail_fast):
                 progress.add(outcome)
                 result.computed += outcome.jobs - outcome.elsewhere - len(outcome.failed)
                 result.diverged += outcome.diverged

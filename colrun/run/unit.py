@@ -2,6 +2,7 @@
 
 import time
 import traceback
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -30,23 +31,31 @@ class Outcome:
     """What the cost model says of the jobs done here."""
 
 
-def run_unit(unit: Unit, paths: Paths, sweep: str, run: str, watch: Watch) -> Outcome:
-    """Do what is missing of a unit and publish it as one part."""
+def run_unit(unit: Unit, paths: Paths, sweep: str, run: str, watch: Watch, fail_fast: bool = False) -> Outcome:
+    """Do what is missing of a unit and publish it as one part; `fail_fast` leaves the rest after a failure."""
     experiment = EXPERIMENTS[unit.experiment]
     outcome = Outcome(jobs=unit.jobs)
     left = unit.left(watch.refresh().missing)
     outcome.elsewhere = unit.jobs - left.jobs
     started = time.process_time()
     rows: dict[tuple[Piece, int], list[Row]] = {}
-    for piece in left.pieces:
-        size = experiment.block_size(experiment.as_dict(piece.config))
-        for block in Seeds.of(piece.seeds).blocks(size):
-            for seed, found in _run_block(experiment, piece, block, outcome, paths, run).items():
-                rows[piece, seed] = found
+    for piece, block in _blocks(experiment, left):
+        if fail_fast and outcome.failed:
+            outcome.jobs -= len(block)
+            continue
+        for seed, found in _run_block(experiment, piece, block, outcome, paths, run).items():
+            rows[piece, seed] = found
     outcome.seconds = time.process_time() - started
     outcome.estimated = left.seconds
     _publish(experiment, rows, paths, sweep, run, watch.refresh().missing, outcome)
     return outcome
+
+
+def _blocks(experiment: Experiment, unit: Unit) -> Iterator[tuple[Piece, list[int]]]:
+    for piece in unit.pieces:
+        size = experiment.block_size(experiment.as_dict(piece.config))
+        for block in Seeds.of(piece.seeds).blocks(size):
+            yield piece, block
 
 
 def _run_block(

@@ -20,7 +20,7 @@ def one_thread() -> None:
         os.environ[name] = "1"
 
 
-def work(unit: Unit, paths: Paths, sweep: str, run: str, parent: int) -> Outcome:
+def work(unit: Unit, paths: Paths, sweep: str, run: str, parent: int, fail_fast: bool = False) -> Outcome:
     """Run a unit in this process, which may be the main one."""
     import torch
 
@@ -28,7 +28,7 @@ def work(unit: Unit, paths: Paths, sweep: str, run: str, parent: int) -> Outcome
     if os.getpid() != parent:
         _guard(parent)
     watch = _watches.setdefault(paths, Watch(paths))
-    return run_unit(unit, paths, sweep, run, watch)
+    return run_unit(unit, paths, sweep, run, watch, fail_fast)
 
 
 def _guard(parent: int) -> None:

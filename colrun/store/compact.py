@@ -5,7 +5,7 @@ import os
 import re
 import secrets
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -25,8 +25,8 @@ class ChangedMeanwhileError(Exception):
     """Another process compacted the same sweep."""
 
 
-def compact(paths: Paths) -> tuple[int, int]:
-    """Merge all parts; returns how many there were and how many there are."""
+def compact(paths: Paths, say: Callable[[str], None] = lambda _: None) -> tuple[int, int]:
+    """Merge all parts; returns how many there were and how many there are. `say` is told of broken ones."""
     tidy(paths)
     current = paths.rows.resolve()
     parts = paths.parts()
@@ -45,6 +45,8 @@ def compact(paths: Paths) -> tuple[int, int]:
             indices.append(index)
     if broken:
         set_aside(paths, broken)
+        for each in broken:
+            say(f"broken part, set aside in {paths.broken}; `colrun sweep` computes its jobs again: {each}")
     if not tables:
         return len(parts), 0
     with explained(paths.sweep):

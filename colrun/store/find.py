@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 from colrun.experiments import get_experiment
 from colrun.store.index import failures, read_done
 from colrun.store.known import stored_sweeps
@@ -18,6 +20,7 @@ class Found:
     sweep: str
     job: str
     parameters: dict[str, Any]
+    estimators: list[str]
     rows: str
     failure: str
 
@@ -41,11 +44,20 @@ def _found(paths: Paths, name: str, job: str, failure: dict[str, Any] | None) ->
     frame = load(paths.sweep)
     frame = frame[frame["job"] == job] if len(frame) else frame
     if failure:
-        parameters = failure["parameters"]
+        parameters, estimators = failure["parameters"], failure["estimators"]
     else:
-        experiment = get_experiment(frame["experiment"].iloc[0])
-        parameters = {axis.name: frame[axis.name].iloc[0] for axis in experiment.axes} | {"seed": frame["seed"].iloc[0]}
+        axes = [axis.name for axis in get_experiment(frame["experiment"].iloc[0]).axes]
+        first = frame[[*axes, "seed"]].to_dict("records")[0]
+        parameters = {str(name): None if pd.isna(value) else value for name, value in first.items()}
+        estimators = _estimators(frame)
     constant = {"sweep", "experiment", "job", "numerics", *parameters}
     shown = frame[[column for column in frame.columns if column not in constant]]
     text = shown.to_string(index=False) if len(shown) else ""
-    return Found(name, job, parameters, text, failure["traceback"] if failure else "")
+    return Found(name, job, parameters, estimators, text, failure["traceback"] if failure else "")
+
+
+def _estimators(frame: pd.DataFrame) -> list[str]:
+    if "estimator" not in frame:
+        return []
+    pairs = zip(frame["estimator"], frame["window"], strict=True)
+    return [family if pd.isna(window) else f"{family}-{window:.0f}" for family, window in pairs]

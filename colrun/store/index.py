@@ -8,9 +8,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from colrun.errors import InvalidValueError
 from colrun.experiments import Experiment
 from colrun.store.parts import BrokenPartError, PartIndex, read_index, read_part
 from colrun.store.paths import Paths, explained
+from colrun.sweep.file import Sweep
 from colrun.sweep.seeds import Seeds
 
 
@@ -30,6 +32,7 @@ class Done:
     seconds: float = 0.0
     estimated: float = 0.0
     versions: set[int] = field(default_factory=set)
+    experiments: set[str] = field(default_factory=set)
     broken: list[BrokenPartError] = field(default_factory=list)
 
     def add(self, index: PartIndex) -> None:
@@ -40,6 +43,7 @@ class Done:
         self.seconds += index.seconds
         self.estimated += index.estimated
         self.versions.add(index.numerics)
+        self.experiments.add(index.experiment)
         for config, groups in index.done.items():
             seeds = self.jobs.setdefault(config, {})
             for joined, text in groups.items():
@@ -78,22 +82,44 @@ def read_done(paths: Paths, verify: bool = False) -> Done:
     return done
 
 
+def refuse_mixing(paths: Paths, sweep: Sweep, done: Done) -> None:
+    """Rows of another experiment or numerics version never get into one table with new ones."""
+    others = done.experiments - {sweep.experiment.name}
+    if others:
+        raise InvalidValueError(
+            f"{paths.sweep} holds rows of experiment {', '.join(sorted(others))}, and this sweep's is "
+            f"{sweep.experiment.name}; give the sweep another name, or write elsewhere."
+        )
+    stale = done.stale(sweep.experiment)
+    if stale:
+        raise InvalidValueError(
+            f"{paths.sweep} holds rows of numerics version {', '.join(map(str, sorted(stale)))}, and this program "
+            f"computes version {sweep.experiment.numerics}; they are stale and are never mixed with new ones. Run "
+            f"`colrun sweep` with --recompute-stale to set them aside in {paths.stale} and compute them again, or "
+            "write elsewhere."
+        )
+
+
 class Watch:
     """Keeps up with a sweep's folder in which other processes write too: reads only parts it has not seen."""
 
     def __init__(self, paths: Paths) -> None:
         self.paths = paths
         self.done = Done()
-        self._seen: set[str] = set()
+        self._seen: set[Path] = set()
 
     def refresh(self) -> Done:
         """What is done by now. A part that is broken counts as not there."""
-        for path in self.paths.parts():
-            if path.name in self._seen:
+        generation = self.paths.rows.resolve()
+        parts = [generation / path.name for path in self.paths.parts()]
+        if not self._seen <= set(parts):  # compacted, or parts were set aside: what they held may be missing now
+            self.done, self._seen = Done(), set()
+        for path in parts:
+            if path in self._seen:
                 continue
             with contextlib.suppress(BrokenPartError, FileNotFoundError):
                 self.done.add(read_index(path))
-                self._seen.add(path.name)
+                self._seen.add(path)
         return self.done
 
 

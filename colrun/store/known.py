@@ -8,7 +8,7 @@ from typing import Any
 
 from colrun.errors import InvalidValueError
 from colrun.store.paths import Paths
-from colrun.sweep.file import NAME, Sweep, parse_sweep, read_sweep, sweep_names
+from colrun.sweep.file import NAME, Sweep, is_file, parse_sweep, read_sweep, sweep_names
 
 
 def stored_sweeps(results: Path) -> list[str]:
@@ -20,7 +20,7 @@ def stored_sweeps(results: Path) -> list[str]:
 
 def stored_sweep(results: Path, name: str, values: Mapping[str, Any]) -> Sweep:
     """A sweep by file or name; one that is no file any more, as its last run had it."""
-    if Path(name).is_file() or name in sweep_names() or name not in stored_sweeps(results):
+    if is_file(Path(name)) or name in sweep_names() or name not in stored_sweeps(results):
         return read_sweep(name, values)
     runs = sorted((Paths.of(results, name).runs).glob("*.json"))
     for path in reversed(runs):
@@ -28,6 +28,6 @@ def stored_sweep(results: Path, name: str, values: Mapping[str, Any]) -> Sweep:
             facts = json.loads(path.read_text(encoding="utf-8"))
             text = facts["sweep_file"]
             return parse_sweep(tomllib.loads(text), f"{path} (sweep_file)", text, {"name": name, **values})
-        except (OSError, ValueError, KeyError):
+        except (OSError, ValueError, KeyError, TypeError):
             continue
     raise InvalidValueError(f"{results / name} has no readable run; give the sweep's file instead of its name.")

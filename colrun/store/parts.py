@@ -3,12 +3,13 @@
 import hashlib
 import io
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
-import pyarrow.ipc
 import pyarrow.parquet as pq
 
 from colrun.experiments import Experiment, Row, get_experiment
@@ -36,6 +37,9 @@ class PartIndex:
     estimated: float
     """What the cost model said of it."""
     checksum: str = ""
+    """Of rows and index."""
+    seal: str = ""
+    """Of the index, checksum included: a footer that was altered is seen without reading the rows."""
     extra: dict[str, Any] = field(default_factory=dict)
 
 
@@ -61,19 +65,40 @@ def make_table(experiment: Experiment, sweep: str, rows: list[Row]) -> pa.Table:
 
 def checksum(table: pa.Table, index: dict[str, Any]) -> str:
     """Of the rows' values and the index, whatever the file's layout."""
-    sink = io.BytesIO()
-    table = table.replace_schema_metadata(None).combine_chunks()
-    with pa.ipc.new_stream(sink, table.schema) as writer:
-        writer.write_table(table)
-    digest = hashlib.blake2b(sink.getbuffer(), digest_size=16)
-    digest.update(json.dumps(index, sort_keys=True).encode())
+    digest = hashlib.blake2b(json.dumps(index, sort_keys=True).encode(), digest_size=16)
+    for name, kind in zip(table.schema.names, table.schema.types, strict=True):
+        digest.update(f"{name}:{kind};".encode())
+        for piece in _values(table[name].combine_chunks()):
+            digest.update(piece)
     return digest.hexdigest()
+
+
+def _values(column: pa.Array) -> Iterator[bytes]:
+    """Which values are null, and the others. Arrow's own buffers will not do: memory below a null is arbitrary."""
+    yield np.packbits(column.is_null().to_numpy(zero_copy_only=False)).tobytes()
+    if pa.types.is_string(column.type):
+        coded = column.fill_null("").dictionary_encode()
+        yield coded.indices.to_numpy().tobytes()
+        yield json.dumps(coded.dictionary.to_pylist()).encode()
+    else:
+        filled = column.fill_null(pa.scalar(0).cast(column.type))
+        yield filled.to_numpy(zero_copy_only=False).tobytes()
+
+
+def _described(index: PartIndex) -> dict[str, Any]:
+    return {key: value for key, value in vars(index).items() if key not in ("checksum", "seal")}
+
+
+def _seal(described: dict[str, Any]) -> str:
+    text = json.dumps({key: value for key, value in described.items() if key != "seal"}, sort_keys=True)
+    return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
 
 
 def encode(table: pa.Table, index: PartIndex) -> bytes:
     """The part as bytes."""
-    described = {key: value for key, value in vars(index).items() if key != "checksum"}
+    described = _described(index)
     described["checksum"] = checksum(table, described)
+    described["seal"] = _seal(described)
     sink = io.BytesIO()
     table = table.replace_schema_metadata({KEY: json.dumps(described).encode()})
     pq.write_table(table, sink, compression="zstd")
@@ -91,7 +116,11 @@ def read_index(path: Path) -> PartIndex:
         metadata = pq.read_schema(path).metadata or {}
         if KEY not in metadata:
             raise BrokenPartError(path, "was not written by colrun")
-        return PartIndex(**json.loads(metadata[KEY]))
+        described = json.loads(metadata[KEY])
+        index = PartIndex(**described)
+        if _seal(described) != index.seal:
+            raise BrokenPartError(path, "has a footer that is not what was written")
+        return index
     except FileNotFoundError:
         raise
     except (pa.ArrowException, OSError, ValueError, TypeError) as error:
@@ -104,8 +133,7 @@ def read_part(path: Path) -> tuple[pa.Table, PartIndex]:
     try:
         table = pq.ParquetFile(path).read()
         table = table.replace_schema_metadata(None)
-        described = {key: value for key, value in vars(index).items() if key != "checksum"}
-        if table.num_rows != index.rows or checksum(table, described) != index.checksum:
+        if table.num_rows != index.rows or checksum(table, _described(index)) != index.checksum:
             raise BrokenPartError(path, "holds other rows than were written")
         get_experiment(index.experiment)
     except FileNotFoundError:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from colrun.errors import InvalidValueError, choose
+from colrun.errors import InvalidValueError, choose, shown
 from colrun.estimators import parse_estimator
 from colrun.experiments import Experiment, get_experiment
 from colrun.experiments.grids import Values
@@ -44,15 +44,25 @@ class Sweep:
 def find_sweep(name: str) -> Path:
     """The file that a user means: a path, or the name of one in `sweeps/` here or beside the package."""
     given = Path(name)
-    if given.is_file():
+    if is_file(given):
         return given
     if "\0" in name or given.suffix == ".toml" or "/" in name:
-        raise InvalidValueError(f"there is no sweep file {name!r}; give a path to a TOML file or one of: {_known()}.")
+        raise InvalidValueError(
+            f"there is no sweep file {shown(name)}; give a path to a TOML file or one of: {_known()}."
+        )
     for folder in sweep_folders():
-        if (folder / f"{name}.toml").is_file():
+        if is_file(folder / f"{name}.toml"):
             return folder / f"{name}.toml"
     choose(name, list(sweep_names()) or ["(none found)"], "sweep")
     raise AssertionError
+
+
+def is_file(path: Path) -> bool:
+    """Whether there is one; a name that the system cannot even look up (too long) is none."""
+    try:
+        return path.is_file()
+    except OSError:
+        return False
 
 
 def sweep_folders() -> list[Path]:
@@ -124,7 +134,7 @@ def check_name(name: str) -> str:
     """A name that is one folder below the results, whatever the shell or the filesystem."""
     if not NAME.fullmatch(name) or ".." in name:
         raise InvalidValueError(
-            f"name {name!r} must start with a letter or digit and hold only letters, digits, '.', '_' and '-' "
+            f"name {shown(name)} must start with a letter or digit and hold only letters, digits, '.', '_' and '-' "
             "(no '..', at most 100 of them), such as \"rnn-alignment\"."
         )
     return name
@@ -135,7 +145,7 @@ def _plain(top: dict[str, Any], key: str, default: str | None = None) -> str:
     if value is None:
         raise InvalidValueError(f'{key} is missing; the file needs a line such as {key} = "my-sweep".')
     if not isinstance(value, str):
-        raise InvalidValueError(f'{key} is {value!r}; it must be a string such as "my-sweep".')
+        raise InvalidValueError(f'{key} is {shown(value)}; it must be a string such as "my-sweep".')
     return value
 
 
@@ -166,6 +176,8 @@ def _block(experiment: Experiment, given: dict[str, Any]) -> Block:
         if not names:
             raise InvalidValueError('estimators is missing or empty; give a list such as ["master-user", "tbptt-40"].')
         if not all(isinstance(name, str) for name in names):
-            raise InvalidValueError(f'estimators is {names!r}; it must be a list of names such as ["master-user"].')
+            raise InvalidValueError(
+                f'estimators is {shown(names)}; it must be a list of names such as ["master-user"].'
+            )
         estimators = tuple(dict.fromkeys(str(parse_estimator(name)) for name in names))
     return Block(values, estimators, Seeds.parse(given["seeds"]))

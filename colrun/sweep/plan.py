@@ -112,11 +112,15 @@ def _by_seeds(by_estimator: dict[str, Seeds]) -> Iterator[tuple[Seeds, list[str]
     if len(set(by_estimator.values())) == 1:
         yield next(iter(by_estimator.values())), list(by_estimator)
         return
-    groups: dict[tuple[str, ...], list[int]] = {}
-    for seed in sorted(set(itertools.chain.from_iterable(by_estimator.values()))):
-        groups.setdefault(tuple(name for name, seeds in by_estimator.items() if seed in seeds), []).append(seed)
-    for names, numbers in groups.items():
-        yield Seeds.of(numbers), list(names)
+    ends = sorted({end for seeds in by_estimator.values() for limits in seeds.ranges for end in limits})
+    groups: dict[tuple[str, ...], list[tuple[int, int]]] = {}
+    for start, stop in itertools.pairwise(ends):  # between two ends all seeds are wanted by the same estimators
+        groups.setdefault(tuple(name for name, seeds in by_estimator.items() if start in seeds), []).append(
+            (start, stop)
+        )
+    for names, ranges in groups.items():
+        if names:
+            yield Seeds.merged(ranges), list(names)
 
 
 Missing = Callable[[str, int, tuple[str, ...]], tuple[str, ...] | None]

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from colrun.errors import InvalidValueError
+from colrun.errors import InvalidValueError, shown
 
 WANTED = 'it must be a half-open range such as "0:100", a list such as [0, 1, 5], or both: "0:10,50"'
 MOST = 2**62
@@ -19,10 +19,11 @@ class Seeds:
     @classmethod
     def of(cls, numbers: object) -> "Seeds":
         """From a sorted or unsorted iterable of numbers."""
-        return cls._merge([(n, n + 1) for n in numbers])  # type: ignore[attr-defined]
+        return cls.merged([(n, n + 1) for n in numbers])  # type: ignore[attr-defined]
 
     @classmethod
-    def _merge(cls, ranges: list[tuple[int, int]]) -> "Seeds":
+    def merged(cls, ranges: list[tuple[int, int]]) -> "Seeds":
+        """From ranges in any order, which may overlap."""
         merged: list[tuple[int, int]] = []
         for start, stop in sorted(ranges):
             if merged and start <= merged[-1][1]:
@@ -36,9 +37,9 @@ class Seeds:
         """From a sweep file or the command line."""
         parts = value if isinstance(value, list) else str(value).split(",") if isinstance(value, str) else [value]
         ranges = [cls._range(part, value) for part in parts]
-        seeds = cls._merge(ranges)
+        seeds = cls.merged(ranges)
         if not seeds.ranges:
-            raise InvalidValueError(f"seeds {value!r} are empty; {WANTED}.")
+            raise InvalidValueError(f"seeds {shown(value)} are empty; {WANTED}.")
         return seeds
 
     @staticmethod
@@ -51,11 +52,11 @@ class Seeds:
             else None
         )
         if match is None:
-            raise InvalidValueError(f"seeds {whole!r} cannot be read; {WANTED}.")
+            raise InvalidValueError(f"seeds {shown(whole)} cannot be read; {WANTED}.")
         start = int(match[1])
         stop = start + 1 if match[2] is None else int(match[2])
         if stop <= start:
-            raise InvalidValueError(f"seeds {whole!r} hold an empty range; {WANTED}.")
+            raise InvalidValueError(f"seeds {shown(whole)} hold an empty range; {WANTED}.")
         return start, stop
 
     def __len__(self) -> int:
@@ -69,7 +70,7 @@ class Seeds:
         return any(start <= seed < stop for start, stop in self.ranges)
 
     def __or__(self, other: "Seeds") -> "Seeds":
-        return self._merge([*self.ranges, *other.ranges])
+        return self.merged([*self.ranges, *other.ranges])
 
     def blocks(self, size: int) -> Iterator[list[int]]:
         """Seeds of one fixed block each: those from k·size to (k+1)·size."""

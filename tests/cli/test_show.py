@@ -1,0 +1,58 @@
+"""`colrun show`."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from colrun.store.load import load
+from tests.runs import colrun, files, refused
+
+pytestmark = pytest.mark.usefixtures("here")
+
+
+def test_parameters_rows_and_a_command_that_works(here: Path) -> None:
+    frame = load(here / "results" / "tiny")
+    row = frame[(frame["lateral"] == 0.5) & (frame["seed"] == 3) & (frame["columns"] == 4)].iloc[0]
+    result = colrun("show", row["job"])
+    assert result.exit_code == 0
+    for text in (
+        f"job {row['job']} of sweep tiny",
+        "  columns = 4",
+        "  lateral = 0.5",
+        "  step_size = none",
+        "  seed = 3",
+    ):
+        assert text in result.stdout.splitlines()
+    assert "master-user" in result.stdout
+    again = re.search(r"^run again: (.*)$", result.stdout, re.M)
+    assert again
+    before = files(here)
+    printed = colrun(*shlex.split(again[1])[1:]).stdout
+    assert printed.startswith(f"job {row['job']}\n")
+    assert f"{row['mae']:.6f}" in printed
+    assert files(here) == before
+
+
+def test_the_command_works_for_a_job_that_options_made(here: Path) -> None:
+    options = ["--columns", 1, "--width", 3, "--step-size", "0.001", "--own-state", "false", "--name", "odd"]
+    colrun("sweep", "sweep.toml", "-j", 1, "--seeds", 9, *options)
+    (here / "sweep.toml").unlink()
+    job = load(here / "results" / "odd")["job"].iloc[0]
+    shown = colrun("show", job).stdout
+    again = re.search(r"^run again: (.*)$", shown, re.M)
+    assert again
+    assert colrun(*shlex.split(again[1])[1:]).stdout.startswith(f"job {job}\n")
+
+
+def test_a_beginning_is_enough(here: Path) -> None:
+    job = load(here / "results" / "tiny")["job"].iloc[0]
+    config, seed = job.split(".")
+    assert f"job {job} of" in colrun("show", f"{config}.{seed}").stdout
+    assert "is the beginning of several jobs" in refused("show", config[:4])
+
+
+def test_unknown() -> None:
+    assert refused("show", "zzz").startswith("Error: no job 'zzz' in results;")
+    assert refused("show", "abc", "--results", "no").startswith("Error: no job 'abc' in no;")

@@ -1,0 +1,43 @@
+"""`colrun status`."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.runs import colrun, refused
+
+pytestmark = pytest.mark.usefixtures("here")
+
+
+def test_by_name_by_file_and_all() -> None:
+    line = r"tiny: 24 of 30 jobs done, 0 failed, 6 missing, [0-9]+ diverged; 48 rows in 2 part\(s\); about 0 s left on"
+    for arguments in ([], ["tiny"], ["sweep.toml"]):
+        result = colrun("status", *arguments)
+        assert result.exit_code == 0
+        assert re.match(line, result.stdout), result.stdout
+        assert "\x1b" not in result.output
+
+
+def test_options_replace_what_the_file_says() -> None:
+    assert "24 of 24 jobs done" in colrun("status", "tiny", "--seeds", "0:4").stdout
+
+
+def test_verify() -> None:
+    result = colrun("status", "--verify")
+    assert result.exit_code == 0
+    assert result.stdout.splitlines()[1] == "  verified: every row is what was written"
+
+
+def test_of_a_sweep_whose_file_is_gone(here: Path) -> None:
+    (here / "sweep.toml").unlink()
+    assert "24 of 30 jobs done" in colrun("status", "tiny").stdout
+
+
+def test_before_any_run() -> None:
+    assert "0 of 30 jobs done, 0 failed, 30 missing" in colrun("status", "sweep.toml", "--results", "no").stdout
+    assert colrun("status", "--results", "no").stdout == "no results in no; start with: colrun sweep demo\n"
+
+
+def test_bad_input() -> None:
+    assert refused("status", "tinny").startswith("Error: sweep 'tinny' is not known")

@@ -1,0 +1,68 @@
+"""Golden rows: numbers that may not change unless an experiment's `numerics` is raised.
+
+`python -m tests.golden` computes them anew and rewrites the files beside this one.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from colrun.experiments import EXPERIMENTS
+from colrun.networks.cells import CELLS
+from colrun.networks.readings import READINGS
+from colrun.sweep.file import parse_sweep
+from colrun.sweep.plan import entries
+
+FOLDER = Path(__file__).parent
+
+SMALL = {"name": "golden", "dtype": "float64", "inputs": 5}
+SWEEPS: dict[str, dict[str, Any]] = {
+    "alignment": {
+        **SMALL,
+        "seeds": "0:2",
+        "estimators": ["master-user", "master-user-no-meta", "tbptt-1", "tbptt-4", "tbptt-block-4", "rtrl"],
+        "columns": 4,
+        "width": 3,
+        "steps": 10,
+        "lateral": "100%",
+        "cell": list(CELLS),
+        "reading": list(READINGS),
+        "step_size": ["none", 0.01],
+    },
+    "decay": {
+        **SMALL,
+        "experiment": "decay",
+        "seeds": "0:2",
+        "hidden": [3, 10],
+        "steps": 5,
+        "cell": ["lstm", "gru"],
+        "bias": [False, True],
+    },
+}
+
+
+def compute(kind: str) -> dict[str, Any]:
+    """Rows of all jobs, by parameters."""
+    experiment = EXPERIMENTS[kind]
+    rows = []
+    for entry in entries(parse_sweep(SWEEPS[kind], kind, "", {})):
+        config = experiment.as_dict(entry.config)
+        found = experiment.runner().run(dict(config), list(entry.seeds), list(entry.estimators))
+        for seed, results in found.items():
+            rows += [{"parameters": {**config, "seed": seed}, "row": row} for row in results]
+    return {"experiment": kind, "numerics": experiment.numerics, "rows": rows}
+
+
+def path(kind: str) -> Path:
+    """Where they are kept."""
+    return FOLDER / f"{kind}.json"
+
+
+def write() -> None:
+    """Rewrite all files, one row per line."""
+    for kind in SWEEPS:
+        found = compute(kind)
+        lines = ",\n".join(json.dumps(row) for row in found["rows"])
+        head = f'"experiment": {json.dumps(kind)}, "numerics": {found["numerics"]}'
+        path(kind).write_text(f'{{{head}, "rows": [\n{lines}\n]}}\n', encoding="utf-8")
+        print(f"{path(kind).name}: {len(found['rows'])} rows, numerics {found['numerics']}")
