@@ -36,21 +36,21 @@ KEY = ("estimator", "window")
 
 
 def run(config: dict[str, Any], seeds: list[int], estimators: list[str]) -> dict[int, list[Row]]:
-    """One block: all its places are computed, wanted or not, so that a seed's bits never depend on the others."""
+    """One block. Every seed has its place in it, and empty places hold a copy, so that the bits are always the same."""
     size = alignment_block_size(config)
     names = [parse_estimator(name) for name in estimators]
     architecture = Architecture.of(
         **{axis: config[axis] for axis in ("cell", "columns", "width", "lateral", "inputs", "reading", *SWITCHES)}
     )
-    first = seeds[0] // size * size
-    batch = Batch.draw(architecture, tuple(range(first, first + size)), config["steps"], DTYPES[config["dtype"]])
+    places = {seed % size: seed for seed in seeds}
+    block = tuple(places.get(place, seeds[0]) for place in range(size))
+    batch = Batch.draw(architecture, block, config["steps"], DTYPES[config["dtype"]])
     found = measure(batch, names, config["step_size"])
     lateral_weights = batch.lateral_weights().tolist()
     rows: dict[int, list[Row]] = {seed: [] for seed in seeds}
     for name, metrics in found.items():
         columns = {metric: values.tolist() for metric, values in metrics.items()}
-        for seed in seeds:
-            place = seed - first
+        for place, seed in places.items():
             row = {metric: _null_if_nan(values[place]) for metric, values in columns.items()}
             row |= {"compared": int(columns["compared"][place]), "lateral_weights": lateral_weights[place]}
             rows[seed].append({"estimator": name.family, "window": name.window, **row})

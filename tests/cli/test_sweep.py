@@ -23,7 +23,7 @@ def test_a_pipe_gets_plain_lines(tmp_path: Path) -> None:
     assert done.returncode == 0
     assert "\x1b" not in done.stdout + done.stderr
     assert done.stdout.count("\n") == 1
-    assert "tiny: skipped: lateral ratio 0.5 is above that of the dense network, C-1 = 0 for 1 column(s)" in done.stderr
+    assert "tiny: skipped: lateral ratio 0.5 needs other columns, and a single column has only lateral 0" in done.stderr
     assert "tiny: unit of 20 job(s) in " in done.stderr
 
 
@@ -63,7 +63,7 @@ def test_dry_run_writes_nothing_and_counts(tmp_path: Path) -> None:
     assert result.exit_code == 0
     lines = result.stdout.splitlines()
     assert lines[0] == f"tiny: 20 jobs, 40 results ({path})"
-    assert "  skipped   lateral ratio 0.5 is above that of the dense network, C-1 = 0 for 1 column(s)" in lines[1]
+    assert "  skipped   lateral ratio 0.5 needs other columns, and a single column has only lateral 0" in lines[1]
     assert "  done      0" in lines
     assert "  to run    20" in lines
     assert lines[-2].startswith("  work      ")

@@ -9,12 +9,13 @@ import resource
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
+from torch import Tensor
 
-from colrun.experiments import alignment
-from colrun.networks.columnar import build
+from colrun.networks import batch
+from colrun.networks.architecture import Architecture
+from colrun.networks.columnar import draw_weights
 from tests.runs import DECAY, TINY, bits, colrun, computed, write
 
 HUGE = {**DECAY, "hidden": [3, 1_000_000], "cell": "gru"}
@@ -122,12 +123,13 @@ def test_fail_fast_stops_at_the_first(tmp_path: Path) -> None:
 
 def break_seed(monkeypatch: pytest.MonkeyPatch, bad: int) -> None:
 
-    def raising(architecture: Any, seed: int, dtype: Any) -> Any:
+    def raising(architecture: Architecture, seed: int) -> dict[str, Tensor]:
         if seed == bad:
             raise ZeroDivisionError("seed of misfortune")
-        return build(architecture, seed, dtype)
+        return draw_weights(architecture, seed)
 
-    monkeypatch.setattr(alignment, "build", raising)
+    batch._drawn.cache_clear()
+    monkeypatch.setattr(batch, "draw_weights", raising)
 
 
 def test_one_bad_network_of_a_batch_takes_no_other_with_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
