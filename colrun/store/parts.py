@@ -12,9 +12,10 @@ import pyarrow.ipc
 import pyarrow.parquet as pq
 
 from colrun.experiments import Experiment, Row, get_experiment
-from colrun.store.paths import Paths, write_atomically
 
 KEY = b"colrun"
+DIGEST = b"colrun.digest"
+"""Of the index, so that a damaged footer is seen without reading any row."""
 
 FIRST = [("sweep", pa.string()), ("experiment", pa.string())]
 LAST = [("numerics", pa.int64()), ("job", pa.string())]
@@ -75,14 +76,10 @@ def encode(table: pa.Table, index: PartIndex) -> bytes:
     described = {key: value for key, value in vars(index).items() if key != "checksum"}
     described["checksum"] = checksum(table, described)
     sink = io.BytesIO()
-    table = table.replace_schema_metadata({KEY: json.dumps(described).encode()})
+    text = json.dumps(described).encode()
+    table = table.replace_schema_metadata({KEY: text, DIGEST: _digest(text)})
     pq.write_table(table, sink, compression="zstd")
     return sink.getvalue()
-
-
-def publish(paths: Paths, unit: str, table: pa.Table, index: PartIndex) -> None:
-    """Make a unit's rows visible, all at once."""
-    write_atomically(paths, paths.part(unit), encode(table, index))
 
 
 def read_index(path: Path) -> PartIndex:
@@ -91,6 +88,8 @@ def read_index(path: Path) -> PartIndex:
         metadata = pq.read_schema(path).metadata or {}
         if KEY not in metadata:
             raise BrokenPartError(path, "was not written by colrun")
+        if metadata.get(DIGEST) != _digest(metadata[KEY]):
+            raise BrokenPartError(path, "has a damaged index")
         return PartIndex(**json.loads(metadata[KEY]))
     except FileNotFoundError:
         raise
@@ -113,6 +112,10 @@ def read_part(path: Path) -> tuple[pa.Table, PartIndex]:
     except (pa.ArrowException, OSError, ValueError) as error:
         raise BrokenPartError(path, f"cannot be read ({_short(error)})") from None
     return table, index
+
+
+def _digest(text: bytes) -> bytes:
+    return hashlib.blake2b(text, digest_size=16).hexdigest().encode()
 
 
 def _short(error: Exception) -> str:
