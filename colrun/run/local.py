@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from colrun.experiments import EXPERIMENTS
+from colrun.run.guard import guard
 from colrun.run.unit import Outcome, record_failure
 from colrun.run.worker import one_thread, work
 from colrun.store.paths import Paths, StoreError
@@ -45,11 +46,10 @@ class Place:
     paths: Paths
     sweep: str
     run: str
-    parent: int
 
     def work(self, number: int, unit: Unit) -> tuple[int, Outcome]:
         """Run a unit; called in a worker."""
-        return number, work(unit, self.paths, self.sweep, self.run, self.parent)
+        return number, work(unit, self.paths, self.sweep, self.run)
 
 
 def run_local(
@@ -57,10 +57,10 @@ def run_local(
 ) -> Iterator[Outcome]:
     """Outcomes as they come. `todo` gives what is missing now; it is asked until there is nothing."""
     one_thread()
-    from joblib import Parallel, delayed
+    from joblib import delayed
     from joblib.externals.loky.process_executor import BrokenProcessPool
 
-    place = Place(paths, sweep, run, os.getpid())
+    place = Place(paths, sweep, run)
     deaths: Counter[Unit] = Counter()
     """How many worker processes died while a unit was in flight."""
     while next(iter(todo()), None) is not None:
@@ -76,8 +76,7 @@ def run_local(
 
         progressed = False
         try:
-            pool = Parallel(n_jobs=jobs, return_as="generator_unordered", pre_dispatch="2*n_jobs", batch_size=1)
-            for number, outcome in pool(calls()):
+            for number, outcome in _pool(jobs)(calls()):
                 del flying[number]
                 progressed = progressed or outcome.jobs > outcome.elsewhere
                 yield outcome
@@ -89,14 +88,28 @@ def run_local(
                 raise StoreError(f"parts have disappeared from {paths.rows} meanwhile; run the same command again.")
 
 
+def _pool(jobs: int) -> Callable[[Iterable[object]], Iterable[tuple[int, Outcome]]]:
+    from joblib import Parallel
+
+    pool: Callable[[Iterable[object]], Iterable[tuple[int, Outcome]]] = Parallel(
+        n_jobs=jobs,
+        return_as="generator_unordered",
+        pre_dispatch="2*n_jobs",
+        batch_size=1,
+        initializer=guard,
+        initargs=(os.getpid(),),
+    )
+    return pool
+
+
 def _isolated(unit: Unit, place: Place) -> Iterator[Outcome]:
     """Alone, then in ever smaller pieces: the job that kills its worker is found and recorded as failed."""
-    from joblib import Parallel, delayed
+    from joblib import delayed
     from joblib.externals.loky.process_executor import BrokenProcessPool
 
     for _ in range(DEATHS if unit.jobs == 1 else 1):
         with contextlib.suppress(BrokenProcessPool):
-            for _, outcome in Parallel(n_jobs=2, return_as="generator_unordered")([delayed(place.work)(0, unit)]):
+            for _, outcome in _pool(2)([delayed(place.work)(0, unit)]):
                 yield outcome
             return
     if unit.jobs > 1:

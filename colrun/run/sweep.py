@@ -84,6 +84,7 @@ class Result:
 
     count: Count
     computed: int = 0
+    twice: int = 0
     failed: list[str] = field(default_factory=list)
     diverged: int = 0
 
@@ -140,6 +141,7 @@ def run_sweep(sweep: Sweep, paths: Paths, options: Options) -> Result:
                 check_stopped()
                 progress.add(outcome)
                 result.computed += outcome.jobs - outcome.elsewhere - len(outcome.failed)
+                result.twice += outcome.twice
                 result.diverged += outcome.diverged
                 result.failed += outcome.failed
                 for job in outcome.failed:
@@ -151,12 +153,12 @@ def run_sweep(sweep: Sweep, paths: Paths, options: Options) -> Result:
                     break
         except StoppedError:
             stop_workers()
-            run.finish(stopped=True, computed=result.computed)
+            run.finish(stopped=True, computed=result.computed, twice=result.twice)
             raise
         except BaseException:
             stop_workers()
             raise
-    run.finish(computed=result.computed, failed=len(result.failed), diverged=result.diverged)
+    run.finish(computed=result.computed, twice=result.twice, failed=len(result.failed), diverged=result.diverged)
     return result
 
 

@@ -22,6 +22,8 @@ class Outcome:
     """Jobs of the unit, whoever did them."""
     elsewhere: int = 0
     """Of these, done by another process in the meantime."""
+    twice: int = 0
+    """Of those, computed here as well, and thrown away."""
     diverged: int = 0
     failed: list[str] = field(default_factory=list)
     seconds: float = 0.0
@@ -124,6 +126,7 @@ def _publish(
         return encode(make_table(experiment, sweep, kept), index)
 
     publish(watch, part)
+    outcome.twice = outcome.elsewhere - elsewhere
     for piece, seed in rows:
         (watch.paths.failed / f"{piece.id}.{seed}.json").unlink(missing_ok=True)
 

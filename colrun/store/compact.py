@@ -22,15 +22,16 @@ class ChangedMeanwhileError(Exception):
     """Another process compacted the same sweep."""
 
 
-def compact(paths: Paths) -> tuple[int, int]:
-    """Merge all parts; returns how many there were and how many there are."""
+def compact(paths: Paths) -> tuple[int, int, list[BrokenPartError]]:
+    """Merge all parts; returns how many there were and how many there are, and which were broken and set aside."""
     tidy(paths)
     old = current(paths)
     last = last_number(old)
     parts = [path for number in range(1, last + 1) if (path := part_path(old, number)).exists()]
     if len(parts) < 2:
-        return len(parts), len(parts)
-    tables, indices, broken = [], [], []
+        return len(parts), len(parts), []
+    tables, indices = [], []
+    broken: list[BrokenPartError] = []
     for path in parts:
         try:
             table, index = read_part(path)
@@ -44,7 +45,7 @@ def compact(paths: Paths) -> tuple[int, int]:
     if broken:
         set_aside(paths, broken)
     if not tables:
-        return len(parts), 0
+        return len(parts), 0, broken
     with explained(paths.sweep):
         candidate = unique(paths.temporary, "generation")
         candidate.mkdir()
@@ -65,7 +66,7 @@ def compact(paths: Paths) -> tuple[int, int]:
             os.link(late, part_path(candidate, files, generation))
             sync_folder(candidate)
     tidy(paths)
-    return len(parts), files
+    return len(parts), files, broken
 
 
 def _fill(folder: Path, generation: str, merged: Iterator[tuple[pa.Table, PartIndex]]) -> int:

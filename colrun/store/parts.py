@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.ipc
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from colrun.experiments import Experiment, Row, get_experiment
@@ -61,13 +61,19 @@ def make_table(experiment: Experiment, sweep: str, rows: list[Row]) -> pa.Table:
 
 
 def checksum(table: pa.Table, index: dict[str, Any]) -> str:
-    """Of the rows' values and the index, whatever the file's layout."""
-    sink = io.BytesIO()
-    table = table.replace_schema_metadata(None).combine_chunks()
-    with pa.ipc.new_stream(sink, table.schema) as writer:
-        writer.write_table(table)
-    digest = hashlib.blake2b(sink.getbuffer(), digest_size=16)
-    digest.update(json.dumps(index, sort_keys=True).encode())
+    """Of the rows' values and the index, whatever the file's layout and whatever memory lies below a null."""
+    digest = hashlib.blake2b(json.dumps(index, sort_keys=True).encode(), digest_size=16)
+    for field_, column in zip(table.schema, table.columns, strict=True):
+        digest.update(f"{field_.name} {field_.type} {len(column)}".encode())
+        digest.update(column.is_valid().to_numpy().tobytes())
+        if pa.types.is_string(field_.type):
+            texts = pc.fill_null(column, "")
+            digest.update(pc.binary_length(texts).to_numpy().tobytes())
+            for chunk in texts.chunks:
+                one = pa.ListArray.from_arrays(pa.array([0, len(chunk)], pa.int32()), chunk)
+                digest.update(pc.binary_join(one, "")[0].as_buffer())
+        else:
+            digest.update(pc.fill_null(column, False if pa.types.is_boolean(field_.type) else 0).to_numpy().tobytes())
     return digest.hexdigest()
 
 

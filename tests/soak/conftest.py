@@ -12,7 +12,7 @@ from tests.soak.program import Folder, undisturbed
 @pytest.fixture(scope="session")
 def truth(tmp_path_factory: pytest.TempPathFactory) -> pd.DataFrame:
     table = undisturbed(Folder(tmp_path_factory.mktemp("undisturbed")))
-    assert len(table) > 5000
+    assert len(table) > 2000
     return table
 
 

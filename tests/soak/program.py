@@ -1,5 +1,6 @@
 """The program as its users run it, in processes of its own, and what they may expect of its results."""
 
+import json
 import os
 import random
 import signal
@@ -7,8 +8,8 @@ import subprocess
 import sys
 import time
 import uuid
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -29,8 +30,8 @@ steps = 10
 inputs = 5
 reading = ["text", "release"]
 [grid]
-columns = [3, 4, 5]
-width = [2, 3, 4]
+columns = [3, 5]
+width = [2, 4]
 lateral = ["0%", "10%", "50%", "dense"]
 """
 
@@ -46,7 +47,8 @@ def chance() -> random.Random:
 class Started:
     """A running program."""
 
-    process: subprocess.Popen[str]
+    process: subprocess.Popen[bytes]
+    output: Path
     mark: str
 
     @property
@@ -58,8 +60,8 @@ class Started:
 
     def end(self) -> tuple[int, str]:
         """Exit code and everything it said."""
-        said, _ = self.process.communicate(timeout=LIMIT)
-        return self.process.returncode, said
+        self.process.wait(LIMIT)
+        return self.process.returncode, self.output.read_text()
 
     def kill(self) -> None:
         """Kill -9 of the main process, and only of it."""
@@ -70,7 +72,7 @@ class Started:
         """Worker processes of joblib, without its resource tracker."""
         found = []
         for pid in self._marked():
-            with _gone_is_fine():
+            with suppress(FileNotFoundError, ProcessLookupError, PermissionError):
                 words = Path(f"/proc/{pid}/cmdline").read_bytes()
                 if pid != self.pid and b"loky" in words and b"resource_tracker" not in words:
                     found.append(pid)
@@ -79,7 +81,7 @@ class Started:
     def _marked(self) -> list[int]:
         found = []
         for entry in Path("/proc").iterdir():
-            with _gone_is_fine():
+            with suppress(FileNotFoundError, ProcessLookupError, PermissionError):
                 if entry.name.isdigit() and self.mark.encode() in (entry / "environ").read_bytes():
                     found.append(int(entry.name))
         return found
@@ -88,13 +90,19 @@ class Started:
         """No process that it started lives on for more than a few seconds."""
         wait_for(lambda: not self._marked(), 15, "processes outlived the main one")
 
+    def until_parts(self, folder: "Folder", more: int = 1) -> None:
+        """Wait for so many new parts, or for its end."""
+        known = set(folder.parts())
+        wait_for(lambda: len(set(folder.parts()) - known) >= more or not self.running(), LIMIT, "nothing is published")
 
-@contextmanager
-def _gone_is_fine() -> Iterator[None]:
-    try:
-        yield
-    except (FileNotFoundError, ProcessLookupError, PermissionError):
-        pass
+    def until_workers(self) -> None:
+        """Wait for a worker process, or for its end."""
+        wait_for(lambda: bool(self.workers()) or not self.running(), LIMIT, "no worker is started")
+
+    def until_compacting(self, folder: "Folder") -> None:
+        """Wait for a compaction to begin its work (most of its life is the start of Python), or for its end."""
+        temporary = folder.results / "_tmp"
+        wait_for(lambda: any(temporary.glob("generation.*")) or not self.running(), LIMIT, "it does not begin")
 
 
 def wait_for(condition: Callable[[], bool], seconds: float, otherwise: str) -> None:
@@ -127,17 +135,18 @@ class Folder:
     def start(self, *arguments: str, before: Callable[[], None] | None = None) -> Started:
         """`colrun …` in a process group of its own, as a shell starts it."""
         mark = f"soak-{uuid.uuid4()}"
-        process = subprocess.Popen(
-            [sys.executable, "-m", "colrun", *arguments],
-            cwd=self.path,
-            env=os.environ | {"COLRUN_UNIT_SECONDS": self.unit_seconds, "SOAK_MARK": mark} | self.environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            process_group=0,
-            preexec_fn=before,
-        )
-        return Started(process, mark)
+        output = self.path.parent / f"{mark}.txt"  # not a pipe, which would fill up, nor on a disk that is full
+        with open(output, "wb") as file:
+            process = subprocess.Popen(
+                [sys.executable, "-m", "colrun", *arguments],
+                cwd=self.path,
+                env=os.environ | {"COLRUN_UNIT_SECONDS": self.unit_seconds, "SOAK_MARK": mark} | self.environment,
+                stdout=file,
+                stderr=subprocess.STDOUT,
+                process_group=0,
+                preexec_fn=before,
+            )
+        return Started(process, output, mark)
 
     def run(self, *arguments: str) -> tuple[int, str]:
         started = self.start(*arguments)
@@ -178,10 +187,9 @@ class Folder:
             expected = truth.merge(rows[KEY], on=KEY).sort_values(KEY, ignore_index=True)
             exactly(rows, expected)
 
-    def computed(self) -> int:
-        """Jobs computed by all runs, as they report it themselves."""
-        runs = [pd.read_json(path, typ="series") for path in (self.results / "_runs").glob("*.json")]
-        return sum(int(run["computed"]) for run in runs)
+    def reported(self, fact: str) -> int:
+        """Sum over all runs of what they report themselves."""
+        return sum(int(json.loads(path.read_text())[fact]) for path in (self.results / "_runs").glob("*.json"))
 
 
 def exactly(left: pd.DataFrame, right: pd.DataFrame) -> None:

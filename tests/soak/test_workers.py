@@ -1,14 +1,12 @@
 """A worker process dies: the sweep completes by itself."""
 
-import json
 import os
-import resource
 import signal
 import time
 
 import pandas as pd
 
-from tests.soak.program import KEY, KILLS, LIMIT, Folder, chance, undisturbed, wait_for
+from tests.soak.program import KILLS, Folder, chance
 
 
 def test_killed_workers_lose_nothing(folder: Folder, truth: pd.DataFrame) -> None:
@@ -18,10 +16,10 @@ def test_killed_workers_lose_nothing(folder: Folder, truth: pd.DataFrame) -> Non
         here = Folder(folder.path / str(number))
         sweep = here.start("sweep", "soak.toml", "-j", "2")
         for _ in range(source.randint(1, 6)):
-            before = len(here.parts())
-            wait_for(lambda: bool(sweep.workers()) or not sweep.running(), LIMIT, "no worker was started")
             if source.random() < 0.7:
-                wait_for(lambda: len(here.parts()) > before or not sweep.running(), LIMIT, "nothing is published")
+                sweep.until_parts(here)
+            else:
+                sweep.until_workers()
             time.sleep(source.uniform(0, 0.3))
             for pid in source.sample(sweep.workers(), k=min(1, len(sweep.workers()))):
                 os.kill(pid, signal.SIGKILL)
