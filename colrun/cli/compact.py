@@ -25,10 +25,14 @@ def command(sweeps: tuple[str, ...], results: Path) -> None:
         paths = Paths.of(results, stored_sweep(results, name, {}).name)
         sweep_folder(paths.sweep)
         try:
-            before, after = compact(paths, lambda message: click.echo(message, err=True))
+            before, after, broken = compact(paths)
         except StoreError as error:
             raise click.ClickException(str(error)) from None
         except ChangedMeanwhileError:
             click.echo(f"{paths.sweep.name}: another process compacted it meanwhile; nothing to do")
             continue
+        for each in broken:
+            click.echo(
+                f"broken part, set aside in {paths.broken}; `colrun sweep` runs its jobs again: {each}", err=True
+            )
         click.echo(f"{paths.sweep.name}: {before} part(s) → {after}")

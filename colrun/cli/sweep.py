@@ -8,6 +8,8 @@ import click
 
 from colrun.cli.options import read_all, replaced, replacing_options, sweeps_argument
 from colrun.errors import InvalidValueError
+from colrun.run.signals import StoppedError, stoppable
+from colrun.sweep.file import Sweep
 
 
 @click.command("sweep")
@@ -34,14 +36,26 @@ def command(sweeps: tuple[str, ...], jobs: int | None, out: Path, dry_run: bool,
       colrun sweep demo
       colrun sweep rnn-alignment -j 4 --seeds 0:10
       colrun sweep my-sweep.toml --columns 5,10 --lateral 0%,10%,dense --dry-run
-    Exit codes: 0 done, 1 some jobs failed or the disk is full, 2 bad input, 130 interrupted.
+    Exit codes: 0 done, 1 some jobs failed or the disk is full, 2 bad input, 130 interrupted, 143 terminated.
     """
     chosen = read_all(sweeps, replaced(options))
     if options["quiet"] and options["verbose"]:
         raise InvalidValueError("--quiet and --verbose exclude each other; give one.")
-    # Heavy imports from here on: a mistake above is answered at once.
+    with stoppable():
+        try:
+            failed = _run(chosen, jobs, out, dry_run, options)
+        except StoppedError as stopped:
+            click.echo(f"stopped by {stopped}; what is done is kept. Run the same command again to go on.", err=True)
+            sys.exit(stopped.exit_code)
+    if failed:
+        click.echo(f"{failed} job(s) failed; `colrun status` names them, --retry-failed runs them again.", err=True)
+        sys.exit(1)
+
+
+def _run(chosen: list[Sweep], jobs: int | None, out: Path, dry_run: bool, options: dict[str, Any]) -> int:
+    """Run them one after another; returns the number of failed jobs. Heavy imports only here: mistakes come first."""
     from colrun.run.local import usable_cores
-    from colrun.run.sweep import Options, StoppedError, run_sweep, warn_about_cores
+    from colrun.run.sweep import Options, run_sweep, warn_about_cores
     from colrun.store.paths import Paths, StoreError
 
     workers = jobs or usable_cores()
@@ -50,7 +64,7 @@ def command(sweeps: tuple[str, ...], jobs: int | None, out: Path, dry_run: bool,
 
         for sweep in chosen:
             show_plan(sweep, Paths.of(out, sweep.name), workers)
-        return
+        return 0
     if not options["quiet"]:
         warn_about_cores(workers)
     failed = 0
@@ -58,12 +72,6 @@ def command(sweeps: tuple[str, ...], jobs: int | None, out: Path, dry_run: bool,
         paths = Paths.of(out, sweep.name)
         try:
             result = run_sweep(sweep, paths, Options(jobs=workers, **options))
-        except StoppedError as stopped:
-            click.echo(
-                f"{sweep.name}: stopped by {stopped}; what is done is kept. Run the same command again to go on.",
-                err=True,
-            )
-            sys.exit(stopped.exit_code)
         except StoreError as error:
             raise click.ClickException(str(error)) from None
         failed += len(result.failed)
@@ -73,6 +81,4 @@ def command(sweeps: tuple[str, ...], jobs: int | None, out: Path, dry_run: bool,
             parts += [f"{len(result.failed)} failed"] if result.failed else []
             parts += [f"{result.diverged} diverged"] if result.diverged else []
             click.echo(f"{sweep.name}: {', '.join(parts)} → {paths.sweep}")
-    if failed:
-        click.echo(f"{failed} job(s) failed; `colrun status` names them, --retry-failed runs them again.", err=True)
-        sys.exit(1)
+    return failed

@@ -1,6 +1,5 @@
 """Single jobs by id, in this process."""
 
-import os
 from collections.abc import Iterator
 
 from colrun.errors import InvalidValueError, shown
@@ -58,7 +57,7 @@ def run_jobs(sweep: Sweep, paths: Paths, ids: tuple[str, ...]) -> Outcome:
     run = Run(paths, sweep)
     total = Outcome()
     for unit in todo:
-        outcome = work(unit, paths, sweep.name, run.id, os.getpid())
+        outcome = work(unit, paths, sweep.name, run.id)
         total.jobs += outcome.jobs
         total.elsewhere += outcome.elsewhere
         total.failed += outcome.failed

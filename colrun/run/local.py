@@ -1,16 +1,22 @@
 """joblib on this machine: units in, outcomes out as they complete, whatever happens to a worker."""
 
+import contextlib
 import os
 import random
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 
 from colrun.experiments import EXPERIMENTS
+from colrun.run.guard import guard
 from colrun.run.unit import Outcome, record_failure
 from colrun.run.worker import one_thread, work
-from colrun.store.paths import Paths
-from colrun.sweep.plan import Piece, Unit
+from colrun.store.paths import Paths, StoreError
+from colrun.sweep.plan import Unit
 
 SHUFFLE = 256
+DEATHS = 2
+"""So often a worker may die of something else before its unit, and then its job, is suspected."""
 
 
 def usable_cores() -> int:
@@ -33,6 +39,20 @@ def shuffled(units: Iterable[Unit]) -> Iterator[Unit]:
     yield from window
 
 
+@dataclass(frozen=True)
+class Place:
+    """Where units are run, for which run of which sweep."""
+
+    paths: Paths
+    sweep: str
+    run: str
+    fail_fast: bool = False
+
+    def work(self, number: int, unit: Unit) -> tuple[int, Outcome]:
+        """Run a unit; called in a worker."""
+        return number, work(unit, self.paths, self.sweep, self.run, self.fail_fast)
+
+
 def run_local(
     todo: Callable[[], Iterable[Unit]],
     paths: Paths,
@@ -42,43 +62,71 @@ def run_local(
     notice: Callable[[str], None],
     fail_fast: bool = False,
 ) -> Iterator[Outcome]:
-    """Outcomes as they come. `todo` gives what is missing now; it is asked again when a worker has died."""
+    """Outcomes as they come. `todo` gives what is missing now; it is asked until there is nothing."""
     one_thread()
-    from joblib import Parallel, delayed
+    from joblib import delayed
     from joblib.externals.loky.process_executor import BrokenProcessPool
 
-    parent = os.getpid()
-    while True:
-        calls = (delayed(work)(unit, paths, sweep, run, parent, fail_fast) for unit in shuffled(todo()))
+    place = Place(paths, sweep, run, fail_fast)
+    deaths: Counter[Unit] = Counter()
+    """How many worker processes died while a unit was in flight."""
+    while next(iter(todo()), None) is not None:
+        for unit in [unit for unit, times in deaths.items() if times >= DEATHS]:
+            del deaths[unit]
+            yield from _isolated(unit, place)
+        flying: dict[int, Unit] = {}
+
+        def calls(flying: dict[int, Unit] = flying) -> Iterator[object]:
+            for number, unit in enumerate(shuffled(todo())):
+                flying[number] = unit
+                yield delayed(place.work)(number, unit)
+
         progressed = False
         try:
-            pool = Parallel(n_jobs=jobs, return_as="generator_unordered", pre_dispatch="2*n_jobs", batch_size=1)
-            for outcome in pool(calls):
-                progressed = True
+            for number, outcome in _pool(jobs)(calls()):
+                del flying[number]
+                progressed = progressed or outcome.jobs > outcome.elsewhere
                 yield outcome
-            return
         except BrokenProcessPool:
             notice("a worker process died; what it was doing runs again")
-            if not progressed:
-                yield from _isolated(todo(), paths, sweep, run, parent)
+            deaths.update(flying.values())
+        else:
+            if not progressed and next(iter(todo()), None) is not None:
+                raise StoreError(f"parts have disappeared from {paths.rows} meanwhile; run the same command again.")
 
 
-def _isolated(units: Iterable[Unit], paths: Paths, sweep: str, run: str, parent: int) -> Iterator[Outcome]:
-    """Job by job in a process of its own: the one that kills its worker is found and recorded as failed."""
-    from joblib import Parallel, delayed
+def _pool(jobs: int) -> Callable[[Iterable[object]], Iterable[tuple[int, Outcome]]]:
+    from joblib import Parallel
+
+    pool: Callable[[Iterable[object]], Iterable[tuple[int, Outcome]]] = Parallel(
+        n_jobs=jobs,
+        return_as="generator_unordered",
+        pre_dispatch="2*n_jobs",
+        batch_size=1,
+        initializer=guard,
+        initargs=(os.getpid(),),
+    )
+    return pool
+
+
+def _isolated(unit: Unit, place: Place) -> Iterator[Outcome]:
+    """Alone, then in ever smaller pieces: the job that kills its worker is found and recorded as failed."""
+    from joblib import delayed
     from joblib.externals.loky.process_executor import BrokenProcessPool
 
-    for unit in units:
-        for piece in unit.pieces:
-            for seed in piece.seeds:
-                single = Piece(piece.config, piece.id, piece.estimators, (seed,))
-                call = delayed(work)(Unit(unit.experiment, (single,)), paths, sweep, run, parent)
-                try:
-                    yield from Parallel(n_jobs=2, return_as="generator_unordered")([call])
-                except BrokenProcessPool:
-                    message = "the worker process died (out of memory, or killed by a signal)"
-                    record_failure(paths, EXPERIMENTS[unit.experiment], piece, seed, message, run)
-                    yield Outcome(jobs=1, failed=[f"{piece.id}.{seed}"])
+    for _ in range(DEATHS if unit.jobs == 1 else 1):
+        with contextlib.suppress(BrokenProcessPool):
+            for _, outcome in _pool(2)([delayed(place.work)(0, unit)]):
+                yield outcome
+            return
+    if unit.jobs > 1:
+        for half in unit.halves():
+            yield from _isolated(half, place)
+        return
+    (piece,) = unit.pieces
+    message = "the worker process died (out of memory, or killed by a signal)"
+    record_failure(place.paths, EXPERIMENTS[unit.experiment], piece, piece.seeds[0], message, place.run)
+    yield Outcome(jobs=1, failed=[f"{piece.id}.{piece.seeds[0]}"])
 
 
 def stop_workers() -> None:

@@ -1,30 +1,19 @@
 """Running a sweep: find what is missing, run it, keep account."""
 
-import signal
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
-from types import FrameType
-from typing import NoReturn
 
 from colrun.run.local import run_local, stop_workers, usable_cores
 from colrun.run.progress import Progress
-from colrun.store import compact
+from colrun.run.signals import StoppedError, check_stopped
+from colrun.store.generations import tidy
 from colrun.store.index import Done, failures, read_done, refuse_mixing, set_aside, set_stale_aside
 from colrun.store.paths import Paths
 from colrun.store.provenance import Run
 from colrun.sweep.cost import job_seconds
 from colrun.sweep.file import Sweep
 from colrun.sweep.plan import Missing, Skipped, Unit, entries, units
-
-
-class StoppedError(Exception):
-    """A signal asked to stop."""
-
-    def __init__(self, number: int) -> None:
-        super().__init__(signal.Signals(number).name)
-        self.exit_code = 128 + number
 
 
 @dataclass
@@ -94,6 +83,7 @@ class Result:
 
     count: Count
     computed: int = 0
+    twice: int = 0
     failed: list[str] = field(default_factory=list)
     diverged: int = 0
 
@@ -101,7 +91,7 @@ class Result:
 def open_store(paths: Paths, sweep: Sweep, recompute_stale: bool, say: Progress) -> Done:
     """Make the folder ready, set aside what is broken, and refuse to mix numerics versions."""
     paths.prepare()
-    compact.tidy(paths)
+    tidy(paths)
     done = read_done(paths, verify=True)
     if done.broken:
         set_aside(paths, done.broken)
@@ -139,11 +129,13 @@ def run_sweep(sweep: Sweep, paths: Paths, options: Options) -> Result:
         known_failed = set(failures(paths))
         return units(sweep, not_failed(read_done(paths), known_failed))
 
-    with Progress(sweep.name, where.missing, options.quiet) as progress, stoppable():
+    with Progress(sweep.name, where.missing, options.quiet) as progress:
         try:
             for outcome in run_local(todo, paths, sweep.name, run.id, options.jobs, progress.say, options.fail_fast):
+                check_stopped()
                 progress.add(outcome)
                 result.computed += outcome.jobs - outcome.elsewhere - len(outcome.failed)
+                result.twice += outcome.twice
                 result.diverged += outcome.diverged
                 result.failed += outcome.failed
                 for job in outcome.failed:
@@ -155,30 +147,13 @@ def run_sweep(sweep: Sweep, paths: Paths, options: Options) -> Result:
                     break
         except StoppedError:
             stop_workers()
-            run.finish(stopped=True, computed=result.computed)
+            run.finish(stopped=True, computed=result.computed, twice=result.twice)
             raise
         except BaseException:
             stop_workers()
             raise
-    run.finish(computed=result.computed, failed=len(result.failed), diverged=result.diverged)
+    run.finish(computed=result.computed, twice=result.twice, failed=len(result.failed), diverged=result.diverged)
     return result
-
-
-@contextmanager
-def stoppable() -> Iterator[None]:
-    """SIGINT and SIGTERM raise `StoppedError` in the main thread; a second one ends the process at once."""
-
-    def stop(number: int, frame: FrameType | None) -> NoReturn:  # noqa: ARG001
-        for each in before:
-            signal.signal(each, signal.SIG_DFL)
-        raise StoppedError(number)
-
-    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def warn_about_cores(jobs: int) -> None:

@@ -8,10 +8,10 @@ from typing import Any
 
 from colrun.experiments import EXPERIMENTS, Experiment, Row
 from colrun.store.compact import group
-from colrun.store.index import Watch
-from colrun.store.parts import PartIndex, make_table, publish
+from colrun.store.index import Done, Watch, publish
+from colrun.store.parts import PartIndex, encode, make_table
 from colrun.store.paths import Paths, write_json
-from colrun.sweep.plan import Missing, Piece, Unit
+from colrun.sweep.plan import Piece, Unit
 from colrun.sweep.seeds import Seeds
 
 
@@ -23,6 +23,8 @@ class Outcome:
     """Jobs of the unit, whoever did them."""
     elsewhere: int = 0
     """Of these, done by another process in the meantime."""
+    twice: int = 0
+    """Of those, computed here as well, and thrown away."""
     diverged: int = 0
     failed: list[str] = field(default_factory=list)
     seconds: float = 0.0
@@ -47,7 +49,7 @@ def run_unit(unit: Unit, paths: Paths, sweep: str, run: str, watch: Watch, fail_
             rows[piece, seed] = found
     outcome.seconds = time.process_time() - started
     outcome.estimated = left.seconds
-    _publish(experiment, rows, paths, sweep, run, watch.refresh().missing, outcome)
+    _publish(experiment, rows, sweep, run, watch, outcome)
     return outcome
 
 
@@ -96,39 +98,47 @@ def record_failure(
 def _publish(
     experiment: Experiment,
     rows: dict[tuple[Piece, int], list[Row]],
-    paths: Paths,
     sweep: str,
     run: str,
-    missing: Missing,
+    watch: Watch,
     outcome: Outcome,
 ) -> None:
     """Write what no other process has written meanwhile."""
-    kept: list[Row] = []
-    pieces: dict[Piece, list[int]] = {}
-    done: dict[str, dict[int, list[str]]] = {}
-    diverged = 0
-    for (piece, seed), found in rows.items():
-        if missing(piece.id, seed, piece.estimators) != piece.estimators:
-            outcome.elsewhere += 1
-            continue
-        kept += found
-        pieces.setdefault(piece, []).append(seed)
-        done.setdefault(piece.id, {}).setdefault(seed, []).extend(piece.estimators or ("",))
-        diverged += any(row["diverged"] for row in found)
-    outcome.diverged = diverged
-    if not kept:
-        return
-    content = Unit(experiment.name, tuple(Piece(p.config, p.id, p.estimators, tuple(s)) for p, s in pieces.items()))
-    index = PartIndex(
-        experiment=experiment.name,
-        numerics=experiment.numerics,
-        done={config: group(seeds) for config, seeds in done.items()},
-        rows=len(kept),
-        diverged=diverged,
-        run=run,
-        seconds=outcome.seconds,
-        estimated=content.seconds,
-    )
-    publish(paths, content.name, make_table(experiment, sweep, kept), index)
+    elsewhere = outcome.elsewhere
+
+    def part(known: Done) -> bytes | None:
+        kept: list[Row] = []
+        pieces: list[Piece] = []
+        done: dict[str, dict[int, list[str]]] = {}
+        outcome.elsewhere, outcome.diverged = elsewhere, 0
+        for (piece, seed), found in rows.items():
+            names = known.missing(piece.id, seed, piece.estimators)
+            if names is None:
+                outcome.elsewhere += 1
+                continue
+            kept += [row for row in found if not names or _estimator(row) in names]
+            pieces.append(Piece(piece.config, piece.id, names, (seed,)))
+            done.setdefault(piece.id, {}).setdefault(seed, []).extend(names or ("",))
+            outcome.diverged += any(row["diverged"] for row in found)
+        if not kept:
+            return None
+        index = PartIndex(
+            experiment=experiment.name,
+            numerics=experiment.numerics,
+            done={config: group(seeds) for config, seeds in done.items()},
+            rows=len(kept),
+            diverged=outcome.diverged,
+            run=run,
+            seconds=outcome.seconds,
+            estimated=Unit(experiment.name, tuple(pieces)).seconds,
+        )
+        return encode(make_table(experiment, sweep, kept), index)
+
+    publish(watch, part)
+    outcome.twice = outcome.elsewhere - elsewhere
     for piece, seed in rows:
-        (paths.failed / f"{piece.id}.{seed}.json").unlink(missing_ok=True)
+        (watch.paths.failed / f"{piece.id}.{seed}.json").unlink(missing_ok=True)
+
+
+def _estimator(row: Row) -> str:
+    return str(row["estimator"]) if row["window"] is None else f"{row['estimator']}-{row['window']}"

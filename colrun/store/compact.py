@@ -1,21 +1,18 @@
 """Compaction: many parts become few, and readers see either all the old or all the new, also after a crash."""
 
-import contextlib
 import os
-import re
-import secrets
-import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
 
 from colrun.experiments import get_experiment
+from colrun.store.generations import current, discard, last_number, part_path, successor, tidy
 from colrun.store.index import Done, set_aside
 from colrun.store.load import in_order
-from colrun.store.parts import BrokenPartError, PartIndex, encode, read_index, read_part
-from colrun.store.paths import Paths, explained, switch_link, sync_folder
+from colrun.store.parts import BrokenPartError, PartIndex, encode, read_part
+from colrun.store.paths import Paths, claim, explained, sync_folder, unique
 from colrun.sweep.seeds import Seeds
 
 ROWS_PER_FILE = 4_000_000
@@ -25,14 +22,16 @@ class ChangedMeanwhileError(Exception):
     """Another process compacted the same sweep."""
 
 
-def compact(paths: Paths, say: Callable[[str], None] = lambda _: None) -> tuple[int, int]:
-    """Merge all parts; returns how many there were and how many there are. `say` is told of broken ones."""
+def compact(paths: Paths) -> tuple[int, int, list[BrokenPartError]]:
+    """Merge all parts; returns how many there were and how many there are, and which were broken and set aside."""
     tidy(paths)
-    current = paths.rows.resolve()
-    parts = paths.parts()
+    old = current(paths)
+    last = last_number(old)
+    parts = [path for number in range(1, last + 1) if (path := part_path(old, number)).exists()]
     if len(parts) < 2:
-        return len(parts), len(parts)
-    tables, indices, broken = [], [], []
+        return len(parts), len(parts), []
+    tables, indices = [], []
+    broken: list[BrokenPartError] = []
     for path in parts:
         try:
             table, index = read_part(path)
@@ -45,25 +44,40 @@ def compact(paths: Paths, say: Callable[[str], None] = lambda _: None) -> tuple[
             indices.append(index)
     if broken:
         set_aside(paths, broken)
-        for each in broken:
-            say(f"broken part, set aside in {paths.broken}; `colrun sweep` computes its jobs again: {each}")
     if not tables:
-        return len(parts), 0
+        return len(parts), 0, broken
     with explained(paths.sweep):
-        generation = _next_generation(paths)
-        for number, (table, index) in enumerate(_merged(tables, indices)):
-            target = generation / f"compact-{number:04d}.parquet"
-            with open(target, "xb") as file:
-                file.write(encode(table, index))
-                file.flush()
-                os.fsync(file.fileno())
-        sync_folder(generation)
-        if paths.rows.resolve() != current:
-            shutil.rmtree(generation, ignore_errors=True)
-            raise ChangedMeanwhileError
-        switch_link(paths, generation)
-        tidy(paths)
-    return len(parts), len(paths.parts())
+        candidate = unique(paths.temporary, "generation")
+        candidate.mkdir()
+        generation = f"{int(old.name) + 1:06d}"
+        try:
+            files = _fill(candidate, generation, _merged(tables, indices))
+        except BaseException:
+            discard(paths, candidate)
+            raise
+        seal = encode(tables[0].slice(0, 0), replace(indices[0], done={}, rows=0, extra={"next": candidate.name}))
+        while not claim(paths, part_path(old, last + 1), seal):
+            last += 1
+            late = part_path(old, last)  # came meanwhile: taken over as it is
+            if successor(late) is not None or not late.exists():
+                discard(paths, candidate)
+                raise ChangedMeanwhileError
+            files += 1
+            os.link(late, part_path(candidate, files, generation))
+            sync_folder(candidate)
+    tidy(paths)
+    return len(parts), files, broken
+
+
+def _fill(folder: Path, generation: str, merged: Iterator[tuple[pa.Table, PartIndex]]) -> int:
+    number = 0
+    for number, (table, index) in enumerate(merged, start=1):
+        with open(part_path(folder, number, generation), "xb") as file:
+            file.write(encode(table, index))
+            file.flush()
+            os.fsync(file.fileno())
+    sync_folder(folder)
+    return number
 
 
 def _merged(tables: list[pa.Table], indices: list[PartIndex]) -> Iterator[tuple[pa.Table, PartIndex]]:
@@ -121,57 +135,3 @@ def group(seeds: dict[int, list[str]]) -> dict[str, str]:
 def _diverged(table: pa.Table) -> int:
     flags = zip(table["job"].to_pylist(), table["diverged"].to_pylist(), strict=True)
     return len({job for job, flag in flags if flag})
-
-
-def _next_generation(paths: Paths) -> Path:
-    numbers = [int(m[1]) for p in paths.generations.iterdir() if (m := re.match(r"([0-9]+)", p.name))]
-    path = paths.generations / f"{max(numbers, default=0) + 1:06d}-{secrets.token_hex(2)}"
-    path.mkdir()
-    return path
-
-
-def tidy(paths: Paths) -> None:
-    """Finish what a killed compaction began: take over parts that came late, remove generations no longer used.
-
-    A part published into the old generation while its successor was being built is not in it yet; it is moved over
-    here. Safe to run at any time by any process.
-    """
-    if not paths.rows.is_symlink():
-        return
-    current = paths.rows.resolve()
-    for generation in sorted(paths.generations.iterdir()):
-        if generation.resolve() == current or not _older(generation, current):
-            continue
-        known = _held(current)
-        for path in sorted(generation.glob("*.parquet")):
-            with contextlib.suppress(FileNotFoundError, BrokenPartError):
-                if not _covered(read_index(path), known):
-                    os.replace(path, current / path.name)
-                else:
-                    path.unlink()
-        for path in generation.glob("compact-*"):  # half-written by a compaction that was killed
-            path.unlink(missing_ok=True)
-        with contextlib.suppress(OSError):  # a part arrived this moment: the next time finds it
-            generation.rmdir()
-
-
-def _older(generation: Path, current: Path) -> bool:
-    """A newer generation is one that another process is building."""
-    return generation.name[:6] < current.name[:6]
-
-
-def _held(generation: Path) -> Done:
-    done = Done()
-    for path in generation.glob("*.parquet"):
-        with contextlib.suppress(BrokenPartError, FileNotFoundError):
-            done.add(read_index(path))
-    return done
-
-
-def _covered(index: PartIndex, known: Done) -> bool:
-    for config, groups in index.done.items():
-        for joined, text in groups.items():
-            names = tuple(joined.split(","))
-            if any(known.missing(config, seed, names) is not None for seed in Seeds.parse(text)):
-                return False
-    return True

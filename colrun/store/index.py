@@ -2,7 +2,7 @@
 
 import contextlib
 import json
-import os
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -10,10 +10,13 @@ from typing import Any
 
 from colrun.errors import InvalidValueError
 from colrun.experiments import Experiment
+from colrun.store.generations import last_number, names_in, part_path, set_part_aside, settle, wait_a_little
 from colrun.store.parts import BrokenPartError, PartIndex, read_index, read_part
-from colrun.store.paths import Paths, explained
+from colrun.store.paths import Paths, StoreError, claim
 from colrun.sweep.file import Sweep
 from colrun.sweep.seeds import Seeds
+
+ATTEMPTS = 1000
 
 
 @cache
@@ -36,7 +39,9 @@ class Done:
     broken: list[BrokenPartError] = field(default_factory=list)
 
     def add(self, index: PartIndex) -> None:
-        """One part more."""
+        """One part more; a seal holds nothing and does not count."""
+        if not index.done:
+            return
         self.parts += 1
         self.rows += index.rows
         self.diverged += index.diverged
@@ -106,43 +111,72 @@ class Watch:
     def __init__(self, paths: Paths) -> None:
         self.paths = paths
         self.done = Done()
-        self._seen: set[Path] = set()
+        self._folder = Path()
+        self._seen: set[str] = set()
+        self._upto = 0
 
     def refresh(self) -> Done:
         """What is done by now. A part that is broken counts as not there."""
-        generation = self.paths.rows.resolve()
-        parts = [generation / path.name for path in self.paths.parts()]
-        if not self._seen <= set(parts):  # compacted, or parts were set aside: what they held may be missing now
-            self.done, self._seen = Done(), set()
-        for path in parts:
-            if path in self._seen:
-                continue
-            with contextlib.suppress(BrokenPartError, FileNotFoundError):
-                self.done.add(read_index(path))
-                self._seen.add(path)
+        self.next()
         return self.done
+
+    def next(self) -> Path:
+        """The path that a new part may take, once all parts before it were read."""
+        for attempt in range(ATTEMPTS):
+            folder = settle(self.paths)
+            names = names_in(folder)
+            last = last_number(folder, names)
+            gone = {f"{name[1:-5]}.parquet" for name in names if name.endswith(".gone")}
+            if gone & self._seen:  # set aside since: not done any more
+                self.done, self._folder = Done(), Path()
+            if folder != self._folder:
+                self._folder, self._seen, self._upto = folder, set(), 0
+            if self._read(last, gone, set(names)):
+                return part_path(folder, last + 1)
+            wait_a_little(attempt)
+        raise StoreError(f"cannot read below {self.paths.sweep}: parts that are listed there cannot be found.")
+
+    def _read(self, last: int, gone: set[str], listed: set[str]) -> bool:
+        for number in range(self._upto + 1, last + 1):
+            path = part_path(self._folder, number)
+            try:
+                if path.name not in gone:
+                    self.done.add(read_index(path))
+                    self._seen.add(path.name)
+            except BrokenPartError:
+                pass
+            except FileNotFoundError:
+                if path.name in listed:  # the generation was compacted this moment
+                    return False
+            self._upto = number
+        return True
+
+
+def publish(watch: Watch, content: Callable[[Done], bytes | None]) -> None:
+    """Make rows visible, all at once. `content` leaves out what others have done by then; None if nothing is left."""
+    for attempt in range(ATTEMPTS):
+        free = watch.next()
+        part = content(watch.done)
+        if part is None or claim(watch.paths, free, part):
+            return
+        wait_a_little(attempt)
+    raise StoreError(f"cannot write below {watch.paths.sweep}: {ATTEMPTS} times in a row another process was faster.")
 
 
 def set_aside(paths: Paths, broken: list[BrokenPartError]) -> None:
     """Move broken parts out of readers' sight; their jobs are then missing and run again."""
-    with explained(paths.sweep):
-        paths.broken.mkdir(exist_ok=True)
-        for error in broken:
-            with contextlib.suppress(FileNotFoundError):
-                os.replace(error.path, paths.broken / error.path.name)
+    for error in broken:
+        set_part_aside(paths, error.path, paths.broken)
 
 
 def set_stale_aside(paths: Paths, experiment: Experiment) -> int:
     """Move parts of another numerics version out of readers' sight; returns how many there were."""
     moved = 0
-    with explained(paths.sweep):
-        for path in paths.parts():
-            numerics = read_index(path).numerics
-            if numerics != experiment.numerics:
-                folder = paths.stale / f"numerics-{numerics}"
-                folder.mkdir(parents=True, exist_ok=True)
-                os.replace(path, folder / path.name)
-                moved += 1
+    for path in paths.parts():
+        numerics = read_index(path).numerics
+        if numerics != experiment.numerics:
+            set_part_aside(paths, path, paths.stale / f"numerics-{numerics}")
+            moved += 1
     return moved
 
 

@@ -13,9 +13,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from colrun.experiments import Experiment, Row, get_experiment
-from colrun.store.paths import Paths, write_atomically
 
 KEY = b"colrun"
+"""Of the index, so that a damaged footer is seen without reading any row."""
 
 FIRST = [("sweep", pa.string()), ("experiment", pa.string())]
 LAST = [("numerics", pa.int64()), ("job", pa.string())]
@@ -103,11 +103,6 @@ def encode(table: pa.Table, index: PartIndex) -> bytes:
     table = table.replace_schema_metadata({KEY: json.dumps(described).encode()})
     pq.write_table(table, sink, compression="zstd")
     return sink.getvalue()
-
-
-def publish(paths: Paths, unit: str, table: pa.Table, index: PartIndex) -> None:
-    """Make a unit's rows visible, all at once."""
-    write_atomically(paths, paths.part(unit), encode(table, index))
 
 
 def read_index(path: Path) -> PartIndex:

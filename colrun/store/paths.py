@@ -65,10 +65,6 @@ class Paths:
         """Files being written."""
         return self.sweep / "_tmp"
 
-    def part(self, unit: str) -> Path:
-        """Where a unit's rows are once they are done."""
-        return self.rows / f"{unit}.parquet"
-
     def parts(self) -> list[Path]:
         """The current parts."""
         try:
@@ -81,10 +77,15 @@ class Paths:
         with explained(self.sweep):
             for folder in (self.sweep, self.generations, self.runs, self.failed, self.temporary):
                 folder.mkdir(parents=True, exist_ok=True)
-            if not self.rows.exists():
-                first = self.generations / "000001"
-                first.mkdir(exist_ok=True)
-                switch_link(self, first)
+            if not os.path.lexists(self.rows):
+                if not any(self.generations.iterdir()):
+                    (self.generations / f"{1:06d}").mkdir(exist_ok=True)
+                switch_link(self, max(self.generations.iterdir()))
+            elif not self.rows.is_symlink():
+                raise StoreError(
+                    f"{self.rows} is a folder and must be a symbolic link into {self.generations.name}: the results "
+                    "were copied without their links. Copy them again with `cp -a` or `rsync -a`."
+                )
             probe = unique(self.temporary, "probe")
             probe.write_bytes(b"x")
             probe.unlink()
@@ -125,20 +126,45 @@ def sync_folder(folder: Path) -> None:
         os.close(handle)
 
 
-def write_atomically(paths: Paths, target: Path, content: bytes) -> None:
-    """Write whole or not at all: temporary name, flush, rename."""
-    temporary = unique(paths.temporary, target.name)
+@contextlib.contextmanager
+def _written(paths: Paths, name: str, content: bytes) -> Iterator[Path]:
+    """A temporary file, flushed to disk, and gone afterwards."""
+    temporary = unique(paths.temporary, name)
     with explained(paths.sweep):
         try:
             with open(temporary, "xb") as file:
                 file.write(content)
                 file.flush()
                 os.fsync(file.fileno())
-            os.replace(temporary, target)
-            sync_folder(target.parent)
+            yield temporary
         finally:
             with contextlib.suppress(OSError):
                 temporary.unlink()
+
+
+def write_atomically(paths: Paths, target: Path, content: bytes) -> None:
+    """Write whole or not at all: temporary name, flush, rename."""
+    with _written(paths, target.name, content) as temporary:
+        os.replace(temporary, target)
+        sync_folder(target.parent)
+
+
+def claim(paths: Paths, target: Path, content: bytes) -> bool:
+    """Write whole under a name that nobody has, or not at all: False if the name is taken or its folder is gone."""
+    with _written(paths, target.name, content) as temporary:
+        try:
+            os.link(temporary, target)
+        except FileExistsError:
+            # NFS also says so when a request that it had granted is sent again: then the file has two names.
+            if os.stat(temporary).st_nlink < 2:
+                return False
+        except FileNotFoundError:
+            if temporary.exists() and not target.parent.exists():
+                return False
+            raise
+        with contextlib.suppress(FileNotFoundError):  # the folder was compacted since, with the file
+            sync_folder(target.parent)
+        return True
 
 
 def write_json(paths: Paths, target: Path, content: dict[str, Any]) -> None:

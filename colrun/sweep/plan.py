@@ -1,24 +1,35 @@
 """Plans: the jobs of a sweep, and the units of work into which they are packed.
 
 A **job** is one network: a config and a seed, `<config id>.<seed>`. Its rows are one per estimator, and each estimator
-is done or not on its own. A **unit** is what a worker takes at once and writes as one part: some seconds of work. Units
-are cut from the whole plan, whatever is done already, so that two processes with the same sweep cut the same units and
-write the same names; what is done is then left out of them.
+is done or not on its own. A **unit** is what a worker takes at once and writes as one part: some seconds of work (the
+environment variable COLRUN_UNIT_SECONDS sets another length: tests need many short units). Units are cut from the whole
+plan, whatever is done already, so that two processes with the same sweep cut the same units and seldom do the same job
+twice; what is done is then left out of them.
 """
 
-import hashlib
 import itertools
+import os
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
+from colrun.errors import InvalidValueError
 from colrun.experiments import EXPERIMENTS, Experiment
 from colrun.experiments.grids import Config
 from colrun.sweep.cost import job_seconds
 from colrun.sweep.file import Sweep
 from colrun.sweep.seeds import Seeds
 
-UNIT_SECONDS = 5.0
+
+def _unit_seconds() -> float:
+    text = os.environ.get("COLRUN_UNIT_SECONDS", "5")
+    try:
+        return float(text)
+    except ValueError:
+        raise InvalidValueError(f"COLRUN_UNIT_SECONDS is {text!r}; it must be a number such as 5.") from None
+
+
+UNIT_SECONDS = _unit_seconds()
 
 
 @dataclass(frozen=True)
@@ -69,11 +80,15 @@ class Unit:
         """Without what is done; possibly empty."""
         return Unit(self.experiment, tuple(left for piece in self.pieces for left in _left(piece, missing)))
 
-    @property
-    def name(self) -> str:
-        """Of the part it writes: a hash of what the part holds."""
-        text = "\n".join(f"{piece.id} {piece.estimators} {piece.seeds}" for piece in self.pieces)
-        return hashlib.blake2b(text.encode(), digest_size=12).hexdigest()
+    def halves(self) -> tuple["Unit", "Unit"]:
+        """Two units of half the pieces, or of half the seeds of the only piece."""
+        if len(self.pieces) > 1:
+            middle = len(self.pieces) // 2
+            return Unit(self.experiment, self.pieces[:middle]), Unit(self.experiment, self.pieces[middle:])
+        (piece,) = self.pieces
+        middle = len(piece.seeds) // 2
+        first, second = (replace(piece, seeds=seeds) for seeds in (piece.seeds[:middle], piece.seeds[middle:]))
+        return Unit(self.experiment, (first,)), Unit(self.experiment, (second,))
 
 
 @dataclass

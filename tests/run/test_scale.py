@@ -9,7 +9,8 @@ import pytest
 
 from colrun.experiments import get_experiment
 from colrun.store.compact import compact
-from colrun.store.parts import PartIndex, make_table, publish
+from colrun.store.index import Watch, publish
+from colrun.store.parts import PartIndex, encode, make_table
 from colrun.store.paths import Paths
 from colrun.store.provenance import Run
 from colrun.sweep.file import Sweep, read_sweep
@@ -68,13 +69,14 @@ def test_a_hundred_thousand_finished_jobs(tmp_path: Path) -> None:
     path = write(tmp_path, content)
     sweep, paths = read_sweep(str(path)), Paths.of(tmp_path / "out", "tiny")
     paths.prepare()
-    run = Run(paths, sweep)
+    run, watch = Run(paths, sweep), Watch(paths)
     for entry in entries(sweep):
         rows = made_up(sweep, entry)
         index = PartIndex(
             "alignment", sweep.experiment.numerics, {entry.id: {"bptt": "0:1000"}}, 1000, 0, run.id, 2.0, 2.0
         )
-        publish(paths, entry.id, make_table(get_experiment("alignment"), "tiny", rows), index)
+        part = encode(make_table(get_experiment("alignment"), "tiny", rows), index)
+        publish(watch, lambda _, part=part: part)  # type: ignore[misc]
     arguments = ["--results", tmp_path / "out"]
     said = "tiny: 100,000 of 100,000 jobs done, 0 failed, 0 missing, 0 diverged; 100,000 rows in"
     assert colrun("status", path, *arguments).stdout == f"{said} 100 part(s)\n"

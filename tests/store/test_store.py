@@ -14,7 +14,8 @@ import pytest
 import colrun as package
 from colrun import experiments
 from colrun.store import compact as compaction
-from colrun.store.compact import compact, tidy
+from colrun.store.compact import compact
+from colrun.store.generations import tidy
 from colrun.store.index import read_done
 from colrun.store.load import BrokenPartWarning, StaleRowsWarning, load
 from colrun.store.paths import Paths
@@ -58,7 +59,7 @@ def test_load_and_pandas_give_every_row_once_compacted_or_not(paths: Paths) -> N
     assert len(before) == 60
     assert not before.duplicated(["job", "estimator", "window"]).any()
     pd.testing.assert_frame_equal(by_pandas(paths.sweep), before, check_exact=True)
-    assert compact(paths) == (5, 1)
+    assert compact(paths) == (5, 1, [])
     pd.testing.assert_frame_equal(by_load(paths.sweep), before, check_exact=True)
     pd.testing.assert_frame_equal(by_pandas(paths.sweep), before, check_exact=True)
 
@@ -93,9 +94,9 @@ def test_columns_hold_what_the_contract_says(paths: Paths) -> None:
 
 def test_compaction_is_idempotent_and_keeps_what_is_done(paths: Paths) -> None:
     before, done = bits(paths.sweep), read_done(paths)
-    assert compact(paths) == (5, 1)
+    assert compact(paths) == (5, 1, [])
     part = paths.parts()[0].read_bytes()
-    assert compact(paths) == (1, 1)
+    assert compact(paths) == (1, 1, [])
     assert paths.parts()[0].read_bytes() == part
     assert bits(paths.sweep) == before
     after = read_done(paths, verify=True)
@@ -106,7 +107,7 @@ def test_compaction_is_idempotent_and_keeps_what_is_done(paths: Paths) -> None:
     assert computed(resume(paths)) == 0
     # A later run adds a part, and compaction takes it in.
     assert computed(resume(paths, "--seeds", "0:7")) == 12
-    assert compact(paths) == (2, 1)
+    assert compact(paths) == (2, 1, [])
     assert before.items() <= bits(paths.sweep).items()
     assert len(bits(paths.sweep)) == 84
 
@@ -114,25 +115,10 @@ def test_compaction_is_idempotent_and_keeps_what_is_done(paths: Paths) -> None:
 def test_compaction_into_several_files(paths: Paths, monkeypatch: pytest.MonkeyPatch) -> None:
     before, done = bits(paths.sweep), read_done(paths).jobs
     monkeypatch.setattr(compaction, "ROWS_PER_FILE", 7)
-    assert compact(paths) == (5, 9)
+    assert compact(paths) == (5, 9, [])
     assert bits(paths.sweep) == before
     assert read_done(paths, verify=True).jobs == done
     assert computed(resume(paths)) == 0
-
-
-def test_a_part_that_comes_late_is_taken_over(paths: Paths) -> None:
-    # A worker had opened its target in the old generation when compaction switched to the new one.
-    before = bits(paths.sweep)
-    late = paths.parts()[0]
-    content, old = late.read_bytes(), late.resolve().parent
-    late.unlink()
-    compact(paths)
-    old.mkdir(exist_ok=True)
-    (old / late.name).write_bytes(content)
-    assert len(bits(paths.sweep)) < 60
-    tidy(paths)
-    assert bits(paths.sweep) == before
-    assert not old.exists()
 
 
 def test_tidy_removes_what_a_killed_compaction_left(paths: Paths) -> None:

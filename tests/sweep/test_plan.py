@@ -197,8 +197,8 @@ MANY = {**TINY, "columns": [3, 4, 5, 20], "width": [2, 50], "seeds": "3:140,500:
 @pytest.mark.parametrize("content", [TINY, MANY, DECAY, {**DECAY, "seeds": "0:5000"}])
 def test_units_cover_every_job_once_and_are_always_cut_alike(content: dict[str, Any]) -> None:
     first, second = list(units(parse(content))), list(units(parse(content)))
-    assert [unit.name for unit in first] == [unit.name for unit in second]
-    assert len({unit.name for unit in first}) == len(first)
+    assert first == second
+    assert len(set(first)) == len(first)
     found = jobs_of(first)
     assert len(found) == len(set(found))
     wanted = {
@@ -239,9 +239,7 @@ def test_units_leave_out_what_is_done_and_keep_their_cuts() -> None:
     lost = {(half.id, half.seeds[0], "master-user")}
     assert set(jobs_of(left)) == {job for job in jobs_of(whole) if job[:2] not in gone} - lost
     assert len(jobs_of(left)) == len(set(jobs_of(left)))
-    assert [unit.name for unit in left[1:-1]] == [
-        unit.name for unit in whole[1:-1]
-    ]  # untouched ones are the same units
+    assert left[1:-1] == whole[1:-1]  # untouched ones are the same units
     assert list(units(sweep, lambda *_: None)) == []
 
 

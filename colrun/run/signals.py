@@ -1,0 +1,42 @@
+"""Being asked to stop. Imports nothing heavy, so that a command can be ready for it from its first moment."""
+
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import NoReturn
+
+_asked: list[int] = []
+
+
+class StoppedError(BaseException):
+    """A signal asked to stop. Not an `Exception`, so that nobody takes it for the failure of a job."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(signal.Signals(number).name)
+        self.exit_code = 128 + number
+
+
+@contextmanager
+def stoppable() -> Iterator[None]:
+    """SIGINT and SIGTERM raise `StoppedError` in the main thread; a second one ends the process at once."""
+
+    def stop(number: int, frame: FrameType | None) -> NoReturn:  # noqa: ARG001
+        for each in before:
+            signal.signal(each, signal.SIG_DFL)
+        _asked.append(number)
+        raise StoppedError(number)
+
+    _asked.clear()
+    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def check_stopped() -> None:
+    """Raise again what was raised where Python must swallow it, such as in a destructor."""
+    if _asked:
+        raise StoppedError(_asked[0])

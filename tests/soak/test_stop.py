@@ -1,0 +1,65 @@
+"""Ctrl-C and SIGTERM: the end comes within seconds, what is done is kept, and it says how to go on."""
+
+import os
+import signal
+import time
+
+import pandas as pd
+import pytest
+
+from tests.soak.program import KILLS, Folder, chance
+
+SECONDS = 15.0
+"""Not a measure of speed: beyond it, it hangs."""
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
+def test_stopped_and_gone_on_with(folder: Folder, truth: pd.DataFrame, workers: str, name: str) -> None:
+    source = chance()
+    number = signal.Signals[name]
+    stopped = 0
+    for _ in range(max(2, KILLS // 12)):
+        sweep = folder.start("sweep", "soak.toml", "-j", workers)
+        sweep.until_parts(folder)
+        time.sleep(source.uniform(0, 0.5))
+        kept = len(folder.parts())
+        asked = time.monotonic()
+        if sweep.running():
+            # A terminal sends Ctrl-C to the whole group; SIGTERM goes to the process that was started.
+            os.killpg(sweep.pid, number) if name == "SIGINT" else os.kill(sweep.pid, number)
+        code, said = sweep.end()
+        assert time.monotonic() - asked < SECONDS
+        assert "Traceback" not in said, said
+        sweep.nothing_left()
+        assert len(folder.parts()) >= kept
+        folder.within(truth)
+        assert not list((folder.results / "_failed").iterdir())
+        if code == 0:
+            break
+        stopped += 1
+        assert code == 128 + number, said
+        assert f"stopped by {name}; what is done is kept. Run the same command again to go on." in said
+    assert stopped
+    folder.sweep("-j", "2")
+    folder.same_as(truth)
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
+def test_stopped_at_any_moment(folder: Folder, truth: pd.DataFrame, name: str) -> None:
+    """Also while Python, torch or the workers are starting."""
+    source = chance()
+    number = signal.Signals[name]
+    for _ in range(max(4, KILLS // 6)):
+        sweep = folder.start("sweep", "soak.toml", "-j", "2")
+        time.sleep(source.uniform(0, 5))
+        os.killpg(sweep.pid, number)
+        code, said = sweep.end()
+        assert code in (0, 128 + number, -number), said
+        sweep.nothing_left()
+        folder.within(truth)
+        assert not (folder.results / "_failed").is_dir() or not list((folder.results / "_failed").iterdir())
+        if code == 0:
+            break
+    folder.sweep("-j", "2")
+    folder.same_as(truth)
