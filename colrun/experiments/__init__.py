@@ -1,7 +1,7 @@
 """Experiments: what one job of each kind is. This table imports no torch; what runs is in the module of that name."""
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, cast
@@ -48,6 +48,8 @@ class Experiment:
     """The points of a grid, each once and completed; reasons for those left out go to `Skip`."""
     block_size: Callable[[dict[str, Any]], int]
     """Networks per batch: by the config only, so that a seed's numbers never depend on which others run with it."""
+    family: Callable[[Config], Hashable]
+    """Configs of one family share all that a seed draws, and are best run one after another."""
     takes_estimators: bool
     numerics: int
     """Raise it when the numbers of any job may change: older rows are then stale. Golden rows in the tests guard it."""
@@ -83,6 +85,7 @@ EXPERIMENTS = {
             ALIGNMENT_AXES,
             expand_alignment,
             alignment_block_size,
+            lambda config: config[:4] + config[6:],  # all but lateral level and step size
             takes_estimators=True,
             numerics=1,
         ),
@@ -92,6 +95,7 @@ EXPERIMENTS = {
             DECAY_AXES,
             expand_plain(tuple(axis.name for axis in DECAY_AXES)),
             lambda _: 1,  # networks run one by one: each is a few small products
+            lambda config: config,
             takes_estimators=False,
             numerics=1,
         ),

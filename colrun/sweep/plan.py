@@ -9,7 +9,7 @@ twice; what is done is then left out of them.
 
 import itertools
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -30,6 +30,7 @@ def _unit_seconds() -> float:
 
 
 UNIT_SECONDS = _unit_seconds()
+FAMILY_WINDOW = 4096
 
 
 @dataclass(frozen=True)
@@ -145,18 +146,27 @@ Missing = Callable[[str, int, tuple[str, ...]], tuple[str, ...] | None]
 def units(sweep: Sweep, missing: Missing | None = None) -> Iterator[Unit]:
     """The sweep cut into units, without what is done."""
     experiment = sweep.experiment
-    block_size = experiment.block_size
     pieces: list[Piece] = []
     seconds = 0.0
-    for entry in entries(sweep):
-        each = job_seconds(experiment, entry.config, entry.estimators)
-        for block in entry.seeds.blocks(block_size(experiment.as_dict(entry.config))):
-            pieces.append(Piece(entry.config, entry.id, entry.estimators, tuple(block)))
-            seconds += each * len(block)
-            if seconds >= UNIT_SECONDS:
-                yield from _unit(experiment, pieces, missing)
-                pieces, seconds = [], 0.0
+    for family in _families(entries(sweep)):
+        size = experiment.block_size(experiment.as_dict(family[0].config))
+        for block in family[0].seeds.blocks(size):
+            for entry in family:
+                pieces.append(Piece(entry.config, entry.id, entry.estimators, tuple(block)))
+                seconds += len(block) * job_seconds(experiment, entry.config, entry.estimators)
+                if seconds >= UNIT_SECONDS:
+                    yield from _unit(experiment, pieces, missing)
+                    pieces, seconds = [], 0.0
     yield from _unit(experiment, pieces, missing)
+
+
+def _families(every: Iterator[Entry]) -> Iterator[list[Entry]]:
+    """Entries of the same seeds that share what a seed draws; a worker that has drawn it once takes them in a row."""
+    while window := list(itertools.islice(every, FAMILY_WINDOW)):
+        families: dict[tuple[Hashable, Seeds], list[Entry]] = {}
+        for entry in window:
+            families.setdefault((entry.experiment.family(entry.config), entry.seeds), []).append(entry)
+        yield from families.values()
 
 
 def _unit(experiment: Experiment, pieces: list[Piece], missing: Missing | None) -> Iterator[Unit]:
