@@ -17,14 +17,12 @@ from torch import Tensor
 from colrun.kernels import Array, Listed, credits, layers, sums
 from colrun.kernels import forward as forward_kernels
 from colrun.kernels.cells import NUMBERS
-from colrun.metrics import RELEASED_THRESHOLD, from_sums
+from colrun.metrics import RELEASED_THRESHOLD
 from colrun.networks.base import Gradients
-from colrun.networks.batch import Batch
+from colrun.networks.batch import FEW, Batch
 from colrun.networks.cells import CELLS, get_cell
 from colrun.networks.trajectory import Trajectory
 
-SPARSE = 0.02
-"""Below this survival probability lateral weights are kept as a list; by the config, never by the mask drawn."""
 CHUNK_NUMBERS = 131_072
 """Activations (columns x T x W) that go through the products at once: half a megabyte in float32."""
 
@@ -63,17 +61,16 @@ class Laterals:
     @classmethod
     def of(cls, batch: Batch, sparse: bool) -> "Laterals":
         """The list is empty where U is used whole."""
-        N, G, C, _, W = batch.U.shape
-        own = torch.diagonal(batch.U, dim1=2, dim2=3).transpose(-1, -2).contiguous()
-        places = np.flatnonzero(batch.U_exists.numpy()) if sparse else np.zeros(0, dtype=np.int64)
-        network, gate, to, source, unit = np.unravel_index(places, (N, G, C, C, W))
-        lateral = np.flatnonzero(source != to)
-        place = (network * C + source)[lateral]
-        order = lateral[np.argsort(place, kind="stable")]
-        value = batch.U.numpy().reshape(-1)[places[order]]
-        edges = np.searchsorted(np.sort(place), np.arange(N * C + 1))
+        U = batch.drawn.weights["U"]
+        N, _, C, _, _ = U.shape
+        own = torch.diagonal(U, dim1=2, dim2=3).transpose(-1, -2).contiguous()  # never masked
+        places = batch.lateral_places if sparse else np.zeros(0, dtype=np.int64)
+        network, _, _, source, _ = np.unravel_index(places, U.shape)
+        places = places[np.argsort(network * C + source, kind="stable")]
+        network, gate, to, source, unit = np.unravel_index(places, U.shape)
+        edges = np.searchsorted(network * C + source, np.arange(N * C + 1))
         starts = edges[np.arange(N)[:, None] * C + np.arange(C + 1)]
-        return cls(own, (value, gate[order], to[order], source[order], unit[order]), starts)
+        return cls(own, (U.numpy().reshape(-1)[places], gate, to, source, unit), starts)
 
 
 class Compiled:
@@ -83,7 +80,7 @@ class Compiled:
         self.batch, self.step_size = batch, step_size
         self.alpha = step_size or 0.0
         self.cell = batch.architecture.cell
-        self.sparse = batch.architecture.survival < SPARSE
+        self.sparse = batch.architecture.survival < FEW  # by the config, never by the mask drawn
         self.stateful = batch.architecture.sees_own_state
         self.linked = batch.architecture.recurrent
         self.laterals = Laterals.of(batch, self.sparse)
@@ -108,7 +105,8 @@ class Compiled:
             by_step = f.transpose(1, 2).reshape(N, T, C * W)
             weights = batch.U.reshape(N, G * C, C * W).transpose(1, 2)
             torch.baddbmm(batch.q.reshape(N, 1, G * C), by_step, weights, out=a.view(N, T, G * C))
-        before = (shared.pre_x, shared.A_h, shared.B_t, shared.c, batch.U, self.laterals.own)
+        whole = new(1, 1, 1, 1, 1) if self.sparse else batch.U
+        before = (shared.pre_x, shared.A_h, shared.B_t, shared.c, whole, self.laterals.own)
         after = (batch.R, batch.q, shared.y, z, f, a, r, s, w, delta)
         forward_kernels.run(
             NUMBERS[self.cell], self.stateful, self.sparse, self.alpha,
@@ -204,8 +202,8 @@ class Compiled:
             pass
         return Packed(first, second, self._rest(a, r))
 
-    def metrics(self, truth: Judged, credit: Tensor, crosses: bool) -> dict[str, Tensor]:
-        """As metrics.compare, without keeping the gradient."""
+    def compare(self, truth: Judged, credit: Tensor, crosses: bool) -> Tensor:
+        """The sums (10, N) behind metrics.compare, without keeping the gradient."""
         a, r = self._gate_credit(credit)
         C = self.batch.architecture.columns
         total = np.zeros((len(self.batch.seeds), sums.ESTIMATE))
@@ -217,7 +215,7 @@ class Compiled:
             sums.of_estimate_listed(known, values, starts, RELEASED_THRESHOLD, total)
         aligned, released, counted, error, dot, ee = torch.from_numpy(total).T
         nonzero, size, count, gg = torch.from_numpy(truth.sums).T
-        return from_sums(torch.stack([aligned, nonzero, released, counted, error, size, count, dot, gg, ee]))
+        return torch.stack([aligned, nonzero, released, counted, error, size, count, dot, gg, ee])
 
     def _gate_credit(self, credit: Tensor) -> tuple[Tensor, Tensor]:
         """Credit of a and r, (N, T, G, C), from that of states."""
@@ -295,7 +293,7 @@ class Compiled:
 
     @cached_property
     def _U_places(self) -> tuple[Array, Array]:
-        return _places(self.batch.U_exists.permute(0, 3, 1, 2, 4))
+        return _places(self.batch.exists["U"].permute(0, 3, 1, 2, 4))
 
     @cached_property
     def _R_places(self) -> tuple[Array, Array]:
@@ -304,7 +302,7 @@ class Compiled:
     def unpack(self, packed: Packed) -> Gradients:
         """By name, (N, …), zero where masked."""
         batch = self.batch
-        N, G, C, _, W = batch.U.shape
+        N, G, C, _, W = batch.drawn.weights["U"].shape
         inputs = batch.architecture.inputs
         first, second = packed.first.view(N, C, W, -1), packed.second.view(N, C, W, -1)
         found = {
@@ -314,7 +312,7 @@ class Compiled:
             "c": second[..., W],
         }
         rest = iter(packed.rest)
-        U = torch.zeros_like(batch.U)
+        U = torch.zeros_like(batch.drawn.weights["U"])
         if self.sparse:
             U[:, :, torch.arange(C), torch.arange(C)] = torch.from_numpy(next(rest)[0]).view(N, G, C, W)
             network = np.repeat(np.arange(N), self.laterals.starts[:, -1] - self.laterals.starts[:, 0])

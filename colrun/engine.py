@@ -6,12 +6,13 @@ to read and serves cells and estimators that have no kernels.
 
 from collections.abc import Sequence as Several
 
+import torch
 from torch import Tensor
 
 from colrun.compiled import Compiled, has_kernels
 from colrun.estimators import EstimatorName, get_estimator
 from colrun.estimators.base import StateCredit
-from colrun.metrics import compare, diverged
+from colrun.metrics import compare, diverged, from_sums
 from colrun.networks.base import Gradients
 from colrun.networks.batch import Batch
 from colrun.networks.trajectory import Trajectory, run
@@ -74,18 +75,21 @@ def measure(
     truth = compiled.truth(credit)
     max_error = compiled.delta.abs().amax(dim=1)
     found: dict[EstimatorName, Metrics] = {}
+    sums: dict[EstimatorName, Tensor] = {}
     for family, windows in by_family(names).items():
         estimator = get_estimator(family)
         if isinstance(estimator, StateCredit):
-            credits = estimator.compiled_credits(compiled, windows)
-            judged = [compiled.metrics(truth, credit, estimator.crosses) for credit in credits]
+            for window, credit in zip(windows, estimator.compiled_credits(compiled, windows), strict=True):
+                sums[EstimatorName(family, window)] = compiled.compare(truth, credit, estimator.crosses)
         else:
             known = compiled.unpack(truth.gradient)
-            gradients = estimator.gradients(compiled.trajectory, windows)
-            judged = [compare(known, each, batch.masks) for each in gradients]
-        for window, metrics in zip(windows, judged, strict=True):
-            found[EstimatorName(family, window)] = complete(metrics, max_error)
-    return found
+            for window, each in zip(windows, estimator.gradients(compiled.trajectory, windows), strict=True):
+                found[EstimatorName(family, window)] = complete(compare(known, each, batch.masks), max_error)
+    if sums:  # all at once: these are many small operations
+        every = from_sums(torch.stack(list(sums.values()), dim=1))
+        for n, name in enumerate(sums):
+            found[name] = complete({metric: values[n] for metric, values in every.items()}, max_error)
+    return {name: found[name] for name in names}
 
 
 def measure_torch(

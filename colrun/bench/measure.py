@@ -85,7 +85,7 @@ def stages(work: Work) -> dict[str, float]:
     def all_metrics() -> None:
         for family, each in state.items():
             for credit in credits[family]:
-                compiled.metrics(truth, credit, each.crosses)
+                compiled.compare(truth, credit, each.crosses)
 
     found = {
         "masks": cpu_seconds(work.draw),

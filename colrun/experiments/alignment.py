@@ -46,7 +46,7 @@ def run(config: dict[str, Any], seeds: list[int], estimators: list[str]) -> dict
     block = tuple(places.get(place, seeds[0]) for place in range(size))
     batch = Batch.draw(architecture, block, config["steps"], DTYPES[config["dtype"]])
     found = measure(batch, names, config["step_size"])
-    lateral_weights = batch.lateral_weights().tolist()
+    lateral_weights = batch.lateral_weights()
     rows: dict[int, list[Row]] = {seed: [] for seed in seeds}
     for name, metrics in found.items():
         columns = {metric: values.tolist() for metric, values in metrics.items()}

@@ -35,7 +35,10 @@ def of_estimate(truth: Array, estimate: Array, threshold: float, sums: Array) ->
     for n in range(truth.size):
         g, e = np.float64(truth[n]), np.float64(estimate[n])
         product = g * e
-        aligned += ((g > 0.0) & (e > 0.0)) | ((g < 0.0) & (e < 0.0))
+        if truth.itemsize == 4:  # a product of two float32 numbers is never too small for float64
+            aligned += product > 0.0
+        else:
+            aligned += ((g > 0.0) & (e > 0.0)) | ((g < 0.0) & (e < 0.0))
         released += product > threshold
         counted += abs(product) > threshold
         error += abs(e - g)

@@ -7,14 +7,19 @@ levels and step sizes of the same seeds.
 from collections.abc import Sequence as Several
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
+from typing import Any
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from colrun.networks.architecture import Architecture
 from colrun.networks.cells import CELLS
 from colrun.networks.columnar import ColumnarNetwork, draw_numbers, draw_weights, masks_of
 from colrun.testbed import Sequence, initial_w, sequence
+
+Array = NDArray[Any]
 
 
 @dataclass(frozen=True)
@@ -61,19 +66,38 @@ class Layers:
         return torch.cat([z, z.new_ones(*z.shape[:-1], 1)], dim=-1), f
 
 
+FEW = 0.04
+"""Below this survival probability lateral weights are few enough to be kept as a list."""
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """All that seeds draw, before any mask: `U`, `R`, `q` hold all gates, (N, G, …); there may be no R and no q."""
+
+    layers: Layers
+    weights: dict[str, Tensor]
+    numbers: dict[str, Tensor]
+    """One uniform number per maskable weight."""
+
+    @cached_property
+    def few(self) -> tuple[Array, Array]:
+        """Flat places and numbers of the lateral U weights that survive at any level below `FEW`."""
+        numbers = self.numbers["U"].numpy()
+        places = np.flatnonzero(numbers < FEW)
+        _, _, to, source, _ = np.unravel_index(places, numbers.shape)
+        places = places[to != source]
+        return places, numbers.reshape(-1)[places]
+
+
 @dataclass(frozen=True)
 class Batch:
-    """Networks of one architecture and dtype. `U`, `R`, `q` hold all gates, (N, G, …), and are zero where masked."""
+    """Networks of one architecture and dtype: what their seeds drew, and which weights exist."""
 
     architecture: Architecture
     seeds: tuple[int, ...]
-    layers: Layers
-    U: Tensor
-    R: Tensor
-    q: Tensor
-    U_exists: Tensor
-    R_exists: Tensor
-    """Where there is no R, nothing exists."""
+    drawn: Drawn
+    given: dict[str, Tensor] | None = None
+    """Masks by kind, where they do not come from numbers."""
 
     @classmethod
     def stack(cls, networks: Several[ColumnarNetwork], sequences: Several[Sequence]) -> "Batch":
@@ -84,32 +108,70 @@ class Batch:
         w = torch.stack([network.w for network in networks])
         x = torch.stack([sequence.x for sequence in sequences])
         y = torch.stack([sequence.y for sequence in sequences])
-        layers = _layers(first.architecture, theta, w, x, y)
-        gates = _by_gate(first.architecture, theta), _by_gate(first.architecture, masks)
-        return cls._of(first.architecture, tuple(network.seed for network in networks), layers, *gates)
+        drawn = Drawn(_layers(first.architecture, theta, w, x, y), _by_gate(first.architecture, theta), {})
+        seeds = tuple(network.seed for network in networks)
+        return cls(first.architecture, seeds, drawn, _by_gate(first.architecture, masks))
 
     @classmethod
     def draw(cls, architecture: Architecture, seeds: tuple[int, ...], steps: int, dtype: torch.dtype) -> "Batch":
         """The test-bed's networks of these seeds: the same numbers as `build` and `sequence` give one by one."""
-        layers, weights, numbers = _drawn(replace(architecture, lateral=0.0), seeds, steps, dtype)
-        return cls._of(architecture, seeds, layers, weights, masks_of(architecture, numbers))
+        return cls(architecture, seeds, _drawn(replace(architecture, lateral=0.0), seeds, steps, dtype))
 
-    @classmethod
-    def _of(
-        cls,
-        architecture: Architecture,
-        seeds: tuple[int, ...],
-        layers: Layers,
-        weights: dict[str, Tensor],
-        exists: dict[str, Tensor],
-    ) -> "Batch":
-        """From weights and masks by kind. θ is masked here as in every `step`: a masked weight does not exist."""
-        N, C, _ = layers.b.shape
-        G = len(CELLS[architecture.cell].gates)
-        R_exists = exists.get("R", torch.zeros(N, G, C, C, dtype=torch.bool))
-        R = weights["R"] * R_exists if "R" in weights else layers.w.new_zeros(N, G, C, C)
-        q = weights.get("q", layers.w.new_zeros(N, G, C))
-        return cls(architecture, seeds, layers, weights["U"] * exists["U"], R, q, exists["U"], R_exists)
+    @property
+    def layers(self) -> Layers:
+        """Columns and data."""
+        return self.drawn.layers
+
+    @cached_property
+    def exists(self) -> dict[str, Tensor]:
+        """Masks of U and R by kind, (N, G, …)."""
+        return masks_of(self.architecture, self.drawn.numbers) if self.given is None else self.given
+
+    @cached_property
+    def U(self) -> Tensor:
+        """(N, G, C, C, W), zero where masked, here as in every `step`: a masked weight does not exist."""
+        return self.drawn.weights["U"] * self.exists["U"]
+
+    @cached_property
+    def R_exists(self) -> Tensor:
+        """(N, G, C, C): nothing where the cell has no R."""
+        if not self.architecture.recurrent:
+            return torch.zeros(self.R.shape, dtype=torch.bool)
+        if self.given is not None:
+            return self.given["R"]
+        return masks_of(self.architecture, {"R": self.drawn.numbers["R"]})["R"]
+
+    @cached_property
+    def R(self) -> Tensor:
+        """(N, G, C, C), zero where masked."""
+        if not self.architecture.recurrent:
+            N, G, C, _, _ = self.drawn.weights["U"].shape
+            return self.layers.w.new_zeros(N, G, C, C)
+        return self.drawn.weights["R"] * self.R_exists
+
+    @cached_property
+    def q(self) -> Tensor:
+        """(N, G, C), zero where there is none."""
+        N, G, C, _, _ = self.drawn.weights["U"].shape
+        return self.drawn.weights.get("q", self.layers.w.new_zeros(N, G, C))
+
+    @cached_property
+    def lateral_places(self) -> Array:
+        """Flat places in U of the lateral weights that exist."""
+        if self.given is None and self.architecture.survival <= FEW:
+            places, numbers = self.drawn.few
+            kept: Array = places[numbers < self.architecture.survival]
+            return kept
+        exists = self.exists["U"].numpy()
+        places = np.flatnonzero(exists)
+        _, _, to, source, _ = np.unravel_index(places, exists.shape)
+        return places[to != source]
+
+    def lateral_weights(self) -> list[int]:
+        """Surviving lateral U weights over all gates, of each network."""
+        N = len(self.seeds)
+        each = self.drawn.weights["U"].numel() // N
+        return [int(count) for count in np.bincount(self.lateral_places // each, minlength=N)]
 
     @cached_property
     def masks(self) -> dict[str, Tensor]:
@@ -120,7 +182,7 @@ class Batch:
         shapes = {"A": (N, C, W, seen), "b": (N, C, W), "B": (N, C, W, W), "c": (N, C, W)}
         masks = {name: torch.ones(shape, dtype=torch.bool) for name, shape in shapes.items()}
         for g, gate in enumerate(CELLS[architecture.cell].gates):
-            masks[f"U.{gate}"] = self.U_exists[:, g]
+            masks[f"U.{gate}"] = self.exists["U"][:, g]
             if architecture.recurrent:
                 masks[f"R.{gate}"] = self.R_exists[:, g]
             if architecture.switches.state_bias:
@@ -140,11 +202,6 @@ class Batch:
         theta = {name: theta[name] for name in masks}
         return ColumnarNetwork(self.architecture, self.seeds[n], theta, masks, layers.w[n])
 
-    def lateral_weights(self) -> Tensor:
-        """(N,): surviving lateral U weights over all gates."""
-        N, G, C, _, W = self.U.shape
-        return self.U_exists.reshape(N, -1).sum(1) - G * C * W
-
 
 def _layers(architecture: Architecture, theta: dict[str, Tensor], w: Tensor, x: Tensor, y: Tensor) -> Layers:
     A, inputs = theta["A"], architecture.inputs
@@ -160,9 +217,7 @@ def _by_gate(architecture: Architecture, tensors: dict[str, Tensor]) -> dict[str
 
 
 @lru_cache(maxsize=2)
-def _drawn(
-    architecture: Architecture, seeds: tuple[int, ...], steps: int, dtype: torch.dtype
-) -> tuple[Layers, dict[str, Tensor], dict[str, Tensor]]:
+def _drawn(architecture: Architecture, seeds: tuple[int, ...], steps: int, dtype: torch.dtype) -> Drawn:
     """What all levels and step sizes of the same seeds share: columns, data, unmasked weights and mask numbers."""
     weights = [draw_weights(architecture, seed) for seed in seeds]
     theta = {name: torch.stack([each[name] for each in weights]).to(dtype) for name in weights[0]}
@@ -171,4 +226,5 @@ def _drawn(
     data = [sequence(seed, steps, architecture.inputs, dtype) for seed in seeds]
     w = torch.stack([initial_w(seed, architecture.columns) for seed in seeds]).to(dtype)
     x, y = torch.stack([each.x for each in data]), torch.stack([each.y for each in data])
-    return _layers(architecture, theta, w, x, y), _by_gate(architecture, theta), _by_gate(architecture, numbers)
+    layers = _layers(architecture, theta, w, x, y)
+    return Drawn(layers, _by_gate(architecture, theta), _by_gate(architecture, numbers))

@@ -1,0 +1,93 @@
+"""The compiled path against the pure torch path, and against itself: the same bits whatever runs beside it."""
+
+import itertools
+
+import pytest
+import torch
+
+from colrun.engine import measure, measure_torch
+from colrun.estimators import EstimatorName, parse_estimator
+from colrun.networks.architecture import Architecture
+from colrun.networks.batch import FEW, Batch
+from colrun.networks.cells import CELLS
+from colrun.networks.columnar import build
+from colrun.testbed import sequence
+
+NAMES = [
+    parse_estimator(name)
+    for name in (
+        *("bptt", "rtrl", "master-user", "master-user-no-meta", "tbptt-1", "tbptt-3", "tbptt-40"),
+        *("tbptt-block-1", "tbptt-block-4", "tbptt-block-40", "master-user-groups"),
+    )
+]
+LEVELS: list[float | str] = [0.0, "10%", "150%", "dense"]  # none, listed, in part, all
+
+
+@pytest.mark.parametrize(("cell", "reading"), itertools.product(CELLS, ["text", "release"]))
+@pytest.mark.parametrize("step_size", [None, 1e-2])
+def test_metrics_are_those_of_torch(cell: str, reading: str, step_size: float | None) -> None:
+    for level in LEVELS:
+        architecture = Architecture.of(cell, 8, 5, level, 6, reading)
+        batch = Batch.draw(architecture, (3, 4, 9), 11, torch.float64)
+        found, wanted = measure(batch, NAMES, step_size), measure_torch(batch, NAMES, step_size)
+        assert list(found) == list(wanted) == NAMES
+        for name, metrics in wanted.items():
+            for metric, value in metrics.items():
+                scale = metrics["mean_abs_truth"] if metric == "mae" else torch.ones(3)
+                error = (found[name][metric].double() - value.double()).abs() / scale
+                same = found[name][metric].isnan() == value.isnan() if value.is_floating_point() else torch.ones(3)
+                assert same.all(), (level, name, metric)
+                assert (error.nan_to_num() < 1e-9).all(), (level, name, metric)
+
+
+def test_levels_meet_both_forms_of_u() -> None:
+    below = [Architecture.of(columns=8, width=5, lateral=level).survival < FEW for level in LEVELS]
+    assert below == [True, True, False, False]
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize(("cell", "step_size"), [("additive", None), ("gru", None), ("feedforward", 1e-2)])
+def test_the_same_bits_whatever_the_other_networks_and_estimators(
+    level: float | str, cell: str, step_size: float | None
+) -> None:
+    architecture = Architecture.of(cell, 8, 10, level, 6)
+    whole = measure(Batch.draw(architecture, (0, 1, 2, 3, 4), 20, torch.float32), NAMES[:-1], step_size)
+    other = measure(Batch.draw(architecture, (2, 2, 2, 3, 2), 20, torch.float32), NAMES[:-1], step_size)
+    for name in NAMES[:-1]:
+        alone = measure(Batch.draw(architecture, (7, 7, 2, 7, 7), 20, torch.float32), [name], step_size)
+        for metric, values in whole[name].items():
+            assert torch.equal(values[2], other[name][metric][2]) or values[2].isnan()
+            assert torch.equal(values[2], alone[name][metric][2]) or values[2].isnan()
+
+
+@pytest.mark.parametrize("cell", CELLS)
+@pytest.mark.parametrize("reading", ["text", "release"])
+def test_batches_hold_the_networks_of_build(cell: str, reading: str) -> None:
+    for level in LEVELS:
+        architecture = Architecture.of(cell, 8, 5, level, 6, reading)
+        batch = Batch.draw(architecture, (5, 6), 7, torch.float32)
+        for n, seed in enumerate((5, 6)):
+            wanted, found, shown = build(architecture, seed, torch.float32), batch.network(n), sequence(seed, 7, 6)
+            assert list(found.theta) == list(wanted.theta)
+            for name in wanted.theta:
+                assert torch.equal(found.theta[name], wanted.theta[name])
+                assert torch.equal(found.masks[name], wanted.masks[name])
+            assert torch.equal(found.w, wanted.w)
+            assert torch.equal(batch.layers.x[n], shown.x.float())
+            assert batch.lateral_weights()[n] == wanted.lateral_weights
+
+
+def test_a_diverged_network_is_seen_and_harms_no_other() -> None:
+    """α = 1e-2 with the additive cell diverges at the paper's size; other networks of the batch keep their bits."""
+    small = Architecture.of(columns=20, width=50)
+    found = measure(Batch.draw(small, (0, 1, 2), 50, torch.float32), [EstimatorName("master-user")], 1e-2)
+    assert found[EstimatorName("master-user")]["diverged"].any()
+    stacked = [build(small, seed, torch.float32) for seed in (0, 1)]
+    shown = [sequence(seed, dtype=torch.float32) for seed in (0, 1)]
+    good = measure(Batch.stack(stacked, shown), [EstimatorName("tbptt", 5)])[EstimatorName("tbptt", 5)]
+    stacked[0].theta["A"][0, 0, 0] = torch.inf
+    bad = measure(Batch.stack(stacked, shown), [EstimatorName("tbptt", 5)])[EstimatorName("tbptt", 5)]
+    assert bad["diverged"].tolist() == [True, False]
+    assert bad["alignment"].isnan().tolist() == [True, False]
+    for metric, values in good.items():
+        assert torch.equal(values[1], bad[metric][1])
