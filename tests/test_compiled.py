@@ -23,7 +23,7 @@ NAMES = [
 LEVELS: list[float | str] = [0.0, "10%", "150%", "dense"]  # none, listed, in part, all
 
 
-@pytest.mark.parametrize(("cell", "reading"), itertools.product(CELLS, ["text", "release"]))
+@pytest.mark.parametrize(("cell", "reading"), list(itertools.product(CELLS, ["text", "release"])))
 @pytest.mark.parametrize("step_size", [None, 1e-2])
 def test_metrics_are_those_of_torch(cell: str, reading: str, step_size: float | None) -> None:
     for level in LEVELS:

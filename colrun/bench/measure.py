@@ -3,7 +3,7 @@
 import resource
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from colrun.estimators.base import StateCredit
 from colrun.experiments.grids import alignment_block_size
 from colrun.networks.architecture import Architecture
 from colrun.networks.batch import Batch
+from colrun.networks.columnar import build
 from colrun.testbed import sequence
 
 
@@ -116,14 +117,18 @@ def drawing_seconds(work: Work) -> float:
 
 
 def reference_seconds(work: Work, which: str) -> float:
-    """CPU time of one network."""
-    batch = work.draw()
-    network, shown = batch.network(0), sequence(0, work.steps, work.architecture.inputs, work.dtype)
+    """CPU time of one network, after a warm-up on a tiny one: what a first call loads is not counted."""
     function = {"plain": measure_plain, "vectorised": measure_vectorised}[which]
     names = [name for name in work.names if name != TRUTH]
-    started = time.process_time()
-    function(network, shown, names, work.step_size)
-    return time.process_time() - started
+
+    def run(architecture: Architecture, steps: int) -> float:
+        network, shown = build(architecture, 0, work.dtype), sequence(0, steps, architecture.inputs, work.dtype)
+        started = time.process_time()
+        function(network, shown, names, work.step_size)
+        return time.process_time() - started
+
+    run(replace(work.architecture, columns=2, width=2, lateral=0.0), 3)
+    return run(work.architecture, work.steps)
 
 
 def exponent(sizes: list[float], seconds: list[float]) -> float:

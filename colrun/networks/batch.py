@@ -165,7 +165,8 @@ class Batch:
         exists = self.exists["U"].numpy()
         places = np.flatnonzero(exists)
         _, _, to, source, _ = np.unravel_index(places, exists.shape)
-        return places[to != source]
+        lateral: Array = places[to != source]
+        return lateral
 
     def lateral_weights(self) -> list[int]:
         """Surviving lateral U weights over all gates, of each network."""

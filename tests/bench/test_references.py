@@ -20,7 +20,7 @@ NAMES = [parse_estimator(f"tbptt-{k}") for k in (1, 3, 5, 20, 40)]
 NAMES = [parse_estimator("master-user"), *NAMES]
 
 
-@pytest.mark.parametrize(("cell", "reading"), itertools.product(CELLS, ["text", "release"]))
+@pytest.mark.parametrize(("cell", "reading"), list(itertools.product(CELLS, ["text", "release"])))
 @pytest.mark.parametrize("step_size", [None, 1e-2])
 def test_references_give_the_engines_metrics(cell: str, reading: str, step_size: float | None) -> None:
     architecture = Architecture.of(cell, 4, 3, "50%", 5, reading)
