@@ -102,7 +102,7 @@ class Compiled:
         s[:, 0] = 0
         w[:, 0] = shared.w
         if not self.stateful and not self.sparse:
-            by_step = f.transpose(1, 2).reshape(N, T, C * W)
+            by_step = f.transpose(1, 2).reshape(N, T, C * W)  # (N, T, C·W)
             weights = batch.U.reshape(N, G * C, C * W).transpose(1, 2)
             torch.baddbmm(batch.q.reshape(N, 1, G * C), by_step, weights, out=a.view(N, T, G * C))
         whole = new(1, 1, 1, 1, 1) if self.sparse else batch.U
@@ -132,8 +132,9 @@ class Compiled:
             layers.where_active(tangent.numpy(), self.f.numpy())
             tangent = tangent.view(N, C, T, W)
         if mode == 2:
-            into = batch.U.permute(0, 3, 4, 1, 2).reshape(N, C, W, G * C)  # (source, unit) → (gate, column)
-            dense = tangent @ into
+            dense = self.h.new_empty(N, C, T, G * C)
+            for n in range(N):  # network by network, so that U needs no copy: (source; unit; gate and column)
+                torch.bmm(tangent[n], batch.U[n].view(G * C, C, W).permute(1, 2, 0), out=dense[n])
         layers.jacobian(
             *(partial.contiguous().numpy() for partial in self.partials), batch.R.numpy(),
             mode, self.laterals.own.numpy(), self.laterals.listed, self.laterals.starts,
@@ -282,7 +283,8 @@ class Compiled:
             layers.gradient_of_listed(a.numpy(), f.numpy(), self.laterals.listed, self.laterals.starts, lateral)
             found += [(own.numpy().reshape(-1), _even(N, own.numel())), (lateral, self.laterals.starts)]
         else:
-            found.append((_pick(by_time.unsqueeze(1) @ f, self._U_places[0]), self._U_places[1]))  # (N, C, G·C, W)
+            U = torch.bmm(by_time, self._f_by_step)
+            found.append((_pick(U, self._U_places[0]), self._U_places[1]))
         if self.linked:
             R = r.reshape(N, T, G * C).transpose(1, 2) @ self.h_tm1
             found.append((_pick(R, self._R_places[0]), self._R_places[1]))
@@ -292,8 +294,17 @@ class Compiled:
         return found
 
     @cached_property
-    def _U_places(self) -> tuple[Array, Array]:
-        return _places(self.batch.exists["U"].permute(0, 3, 1, 2, 4))
+    def _U_places(self) -> tuple[Array | None, Array]:
+        if self.batch.architecture.survival >= 1.0:  # every weight exists: no need to look
+            N, each = len(self.batch.seeds), self.batch.U[0].numel()
+            return None, _even(N, N * each)
+        return _places(self.batch.exists["U"])
+
+    @cached_property
+    def _f_by_step(self) -> Tensor:
+        """(N, T, C·W)."""
+        N, T, C = self.h.shape
+        return self.f.view(N, C, T, -1).transpose(1, 2).reshape(N, T, -1)
 
     @cached_property
     def _R_places(self) -> tuple[Array, Array]:
@@ -319,9 +330,9 @@ class Compiled:
             _, gate, to, source, unit = self.laterals.listed
             U[network, gate, to, source, unit] = torch.from_numpy(next(rest)[0])
         else:
-            by_source = U.permute(0, 3, 1, 2, 4).contiguous()
-            by_source.view(-1)[self._U_places[0]] = torch.from_numpy(next(rest)[0])
-            U = by_source.permute(0, 2, 3, 1, 4)
+            values = torch.from_numpy(next(rest)[0])
+            places = self._U_places[0]
+            U.view(-1)[slice(None) if places is None else places] = values
         R = torch.zeros_like(batch.R)
         if self.linked:
             R.view(-1)[self._R_places[0]] = torch.from_numpy(next(rest)[0])
@@ -346,8 +357,11 @@ def _even(N: int, total: int) -> Array:
     return np.stack([edges[:-1], edges[1:]], axis=1)
 
 
-def _pick(values: Tensor, places: Array) -> Array:
+def _pick(values: Tensor, places: Array | None) -> Array:
+    """Those at `places`; all if None."""
     flat = values.reshape(-1).numpy()
+    if places is None:
+        return flat
     out = np.empty(places.size, dtype=flat.dtype)
     sums.gather(flat, places, out)
     return out

@@ -130,7 +130,8 @@ class Batch:
     @cached_property
     def U(self) -> Tensor:
         """(N, G, C, C, W), zero where masked, here as in every `step`: a masked weight does not exist."""
-        return self.drawn.weights["U"] * self.exists["U"]
+        whole = self.given is None and self.architecture.survival >= 1.0
+        return self.drawn.weights["U"] if whole else self.drawn.weights["U"] * self.exists["U"]
 
     @cached_property
     def R_exists(self) -> Tensor:

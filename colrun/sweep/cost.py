@@ -1,36 +1,87 @@
-"""What a job costs: a count of operations by formula, turned into seconds by a rate. Imports no torch."""
+"""What a job costs: counts of what the engine does, each with a price in seconds. Imports no torch.
+
+The prices were fitted by `python -m colrun.bench.calibrate` with all cores of that machine at work, as in a sweep.
+Another machine is compared with it by one matrix product (`machine_factor`), and once a sweep has results, `status`
+and `--dry-run` go by what those took.
+"""
 
 from functools import lru_cache
+from typing import cast
 
 from colrun.experiments import Experiment
-from colrun.experiments.grids import Config
+from colrun.experiments.grids import Config, alignment_block_size
 from colrun.networks.cells import CELLS
+from colrun.networks.lateral import survival
 
-SECONDS_PER_OPERATION = 1.0e-10
-"""Of the engine on one core of a 2023 server, overheads included; runs on this machine replace it (see `status`)."""
-FIXED_SECONDS = 0.002
-"""Per network, whatever its size: building, calls, rows."""
+FEW = 0.04  # as networks/batch.py: below it lateral weights are a list
+
+PRICES: dict[str, float] = {
+    "calls": 3.0e-5,
+    "products": 1.6e-11,
+    "whole": 1.0e-9,
+    "steps": 1.0e-10,
+    "elements": 1.0e-9,
+    "sums": 1.0e-9,
+    "credits": 1.0e-10,
+    "rows": 2.0e-5,
+}
+"""Seconds for each unit of `counts`, in float32."""
+DECAY_SECONDS = 0.006
+FLOAT64 = 1.9
+"""How much longer float64 takes."""
 
 
 def job_seconds(experiment: Experiment, config: Config, estimators: tuple[str, ...]) -> float:
     """Estimated seconds of one job on one core."""
     if experiment.name != "alignment":
-        return FIXED_SECONDS
-    _, cell, C, W, _, _, dtype, T, inputs, *_ = config
-    return _alignment_seconds(cell, C, W, T, inputs, dtype, len(estimators))
+        return DECAY_SECONDS
+    return _alignment_seconds(config[1:5] + config[6:9] + config[10:11], len(estimators), _longest(estimators))
+
+
+@cache
+def _longest(estimators: tuple[str, ...]) -> int:
+    """The largest sliding window."""
+    names = [parse_estimator(name) for name in estimators]
+    return max((name.window or 0 for name in names if name.family == "tbptt"), default=0)
 
 
 @lru_cache(maxsize=4096)
-def _alignment_seconds(cell: str, C: int, W: int, T: int, inputs: int, dtype: str, estimators: int) -> float:
-    weights = C * W * (inputs + W) + len(CELLS[cell].gates) * C * C * W
-    # Forward, then for the truth and each estimator one product back through the layers and one for the gradient.
-    operations = 2.0 * T * weights * (2 + 2 * (1 + estimators))
-    operations += 30.0 * weights * (1 + estimators)  # metrics: elementwise passes over every gradient
-    return FIXED_SECONDS + SECONDS_PER_OPERATION * operations * (2 if dtype == "float64" else 1)
+def _alignment_seconds(values: Config, estimators: int, longest: int) -> float:
+    cell, C, W, lateral, dtype, T, inputs, own_state = cast(tuple[str, int, int, float, str, int, int, bool], values)
+    found = counts(cell, C, W, survival(lateral, C), T, inputs, own_state, estimators, longest)
+    seconds = sum(PRICES[name] * count for name, count in found.items())
+    return seconds * (FLOAT64 if dtype == "float64" else 1.0)
+
+
+def counts(
+    cell: str, C: int, W: int, p: float, T: int, inputs: int, own_state: bool, estimators: int, longest: int
+) -> dict[str, float]:
+    """Per network: what the engine does, by kind of work."""
+    entry = CELLS[cell]
+    G, P, gradients = len(entry.gates), entry.states * C, estimators + 1
+    stateful = own_state and entry.recurrent
+    listed = p < FEW
+    lateral = G * C * C * W * (p if listed else 1.0)
+    block = alignment_block_size({"cell": cell, "columns": C, "width": W})
+    products = float(gradients * (2 * C * W * W + C * W * inputs))
+    if stateful:
+        products += C * W * W  # the tangents; without own state forward products are shared by all levels
+    if not listed:
+        products += (2 * gradients + 1) * lateral
+    return {
+        "calls": (4.0 + gradients) / block,
+        "products": 2.0 * T * products,
+        "whole": 0.0 if listed else lateral * (3.0 + 2.0 * gradients),  # passes over all of U
+        "steps": 2.0 * T * (C * W * W + lateral) if stateful else 0.0,
+        "elements": float(T * C * W * gradients * (1 + G) + (T * lateral * gradients if listed else 0.0)),
+        "sums": float(estimators * (C * W * (inputs + W + 2) + lateral)),
+        "credits": float(2 * T * P * P * (1 + min(longest, T) / 2) if entry.recurrent else 2 * T * P * (longest + 2)),
+        "rows": float(estimators),
+    }
 
 
 REFERENCE_SECONDS = 0.0021
-"""One 512 x 512 float32 matrix product on one core of the machine that the constants above were measured on."""
+"""One 512 x 512 float32 matrix product on one core of the machine that the prices are for."""
 
 
 def machine_factor() -> float:

@@ -1,0 +1,81 @@
+"""Fits the prices of sweep/cost.py: `python -m colrun.bench.calibrate`.
+
+Run it with as many copies at once as there are cores, since that is how sweeps run.
+"""
+
+import os
+import sys
+
+from colrun.run.worker import one_thread
+
+one_thread()
+
+import numpy as np  # noqa: E402
+import torch  # noqa: E402
+
+from colrun.bench.measure import cpu_seconds  # noqa: E402
+from colrun.experiments import alignment, get_experiment  # noqa: E402
+from colrun.experiments.grids import ALIGNMENT_AXES, Values  # noqa: E402
+from colrun.sweep.cost import counts  # noqa: E402
+
+RNN = ["master-user", "tbptt-1", "tbptt-3", "tbptt-5", "tbptt-20", "tbptt-40"]
+SHAPES = [(5, 5), (5, 50), (10, 20), (20, 20), (20, 50), (50, 10), (50, 50), (20, 100), (100, 20), (100, 100), (5, 100)]
+SETTINGS: list[tuple[str, str, float | None, list[str]]] = [
+    ("additive", "text", None, RNN),
+    ("additive", "release", 1e-3, ["master-user", "master-user-no-meta"]),
+    ("feedforward", "text", 1e-2, ["master-user", "tbptt-1", "tbptt-40"]),
+    ("gru", "text", None, [*RNN, "tbptt-block-5", "tbptt-block-40"]),
+]
+
+
+def points() -> list[tuple[dict[str, float], float, str]]:
+    """Counts, measured seconds and a label of one job each."""
+    found = []
+    experiment = get_experiment("alignment")
+    for cell, reading, step_size, names in SETTINGS:
+        for C, W in SHAPES:
+            if cell == "gru" and C * W > 2000:
+                continue
+            for level in (0.0, 0.1, float(C - 1)):
+                values: Values = {axis.name: [axis.default] for axis in ALIGNMENT_AXES}
+                values |= {"cell": [cell], "reading": [reading], "step_size": [step_size]}
+                values |= {"columns": [C], "width": [W], "lateral": [level]}
+                (config,) = experiment.expand(values, lambda _: None)
+                described = experiment.as_dict(config)
+                size = experiment.block_size(described)
+                seeds = list(range(size))
+                taken = cpu_seconds(lambda d=described, s=seeds, n=names: alignment.run(d, s, n), least=0.2, most=20)  # type: ignore[misc]
+                p = level / (C - 1)
+                own = bool(described["own_state"])
+                longest = 40 if "tbptt-40" in names else 0
+                kinds = counts(cell, C, W, p, 50, 50, own, len(names), longest)
+                found.append((kinds, taken / size, f"{cell} {reading} C={C} W={W} s={level:g}"))
+                print(f"{found[-1][2]:45} {1e3 * taken / size:9.3f} ms", file=sys.stderr)
+    return found
+
+
+def fit(measured: list[tuple[dict[str, float], float, str]]) -> dict[str, float]:
+    """Prices of 0 or more with the least squares of relative errors."""
+    names = list(measured[0][0])
+    rows = np.array([[kinds[name] / seconds for name in names] for kinds, seconds, _ in measured])
+    active = list(range(len(names)))
+    while True:
+        prices = np.zeros(len(names))
+        prices[active] = np.linalg.lstsq(rows[:, active], np.ones(len(rows)), rcond=None)[0]
+        negative = [n for n in active if prices[n] < 0]
+        if not negative:
+            return {name: float(price) for name, price in zip(names, prices, strict=True)}
+        active = [n for n in active if n not in negative]
+
+
+if __name__ == "__main__":
+    torch.set_num_threads(1)
+    measured = points()
+    prices = fit(measured)
+    errors = [sum(prices[kind] * count for kind, count in each.items()) / seconds for each, seconds, _ in measured]
+    for (_, _, label), ratio in zip(measured, errors, strict=True):
+        if not 0.75 < ratio < 1.33:
+            print(f"off: {label}: estimated {ratio:.2f} of measured")
+    print(f"worst ratios {min(errors):.2f} and {max(errors):.2f}, {os.cpu_count()} cores")
+    for kind, price in prices.items():
+        print(f'    "{kind}": {price:.3g},')
