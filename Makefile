@@ -1,13 +1,15 @@
-# make setup   .venv with colrun in it          make test   lint, types, all tests that run anywhere
-# make lint    ruff and mypy only               make clean  remove .venv and caches
+# make setup   .venv with colrun in it          make test          lint, types, all tests that run anywhere
+# make lint    ruff and mypy only               make test-cluster  real GNU Parallel; skipped where not installed
+# make clean   remove .venv and caches          make soak          kills, full disks, damage: SOAK_KILLS=300 (an hour)
 PYTHON    ?= python3
 PIP_FLAGS ?=
 BIN       := .venv/bin
 # One core per test process: torch must not start threads of its own on top.
 export OMP_NUM_THREADS ?= 1
 JOBS      ?= $(shell nproc 2>/dev/null || echo 2)
+SOAK_KILLS ?= 300
 
-.PHONY: setup lint test clean
+.PHONY: setup lint test test-cluster soak clean
 setup: .venv/installed
 
 .venv/installed: pyproject.toml constraints.txt
@@ -23,7 +25,13 @@ lint: setup
 	$(BIN)/mypy
 
 test: lint
-	$(BIN)/pytest -n $(JOBS)
+	$(BIN)/pytest -n $(JOBS) --ignore tests/soak --ignore tests/cluster
+
+test-cluster: setup
+	$(BIN)/pytest -n $(JOBS) tests/cluster
+
+soak: setup
+	SOAK_KILLS=$(SOAK_KILLS) $(BIN)/pytest -n $(JOBS) -rP tests/soak
 
 clean:
 	rm -rf .venv build *.egg-info .pytest_cache .mypy_cache .ruff_cache

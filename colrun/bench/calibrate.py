@@ -68,14 +68,20 @@ def fit(measured: list[tuple[dict[str, float], float, str]]) -> dict[str, float]
         active = [n for n in active if n not in negative]
 
 
-if __name__ == "__main__":
+def main() -> None:
+    """Measure, fit and print."""
     torch.set_num_threads(1)
     measured = points()
     prices = fit(measured)
-    errors = [sum(prices[kind] * count for kind, count in each.items()) / seconds for each, seconds, _ in measured]
-    for (_, _, label), ratio in zip(measured, errors, strict=True):
-        if not 0.75 < ratio < 1.33:
-            print(f"off: {label}: estimated {ratio:.2f} of measured")
-    print(f"worst ratios {min(errors):.2f} and {max(errors):.2f}, {os.cpu_count()} cores")
+    ratios = []
+    for kinds, seconds, label in measured:
+        ratios.append(sum(prices[kind] * count for kind, count in kinds.items()) / seconds)
+        if not 0.75 < ratios[-1] < 1.33:
+            print(f"off: {label}: estimated {ratios[-1]:.2f} of measured")
+    print(f"worst ratios {min(ratios):.2f} and {max(ratios):.2f}, {os.cpu_count()} cores")
     for kind, price in prices.items():
         print(f'    "{kind}": {price:.3g},')
+
+
+if __name__ == "__main__":
+    main()

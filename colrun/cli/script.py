@@ -29,9 +29,10 @@ def command(engine: str, sweep: str, results: Path, output: Path | None, **optio
 
     values = replaced(options)
     chosen = read_sweep(sweep, values)
-    job = ["colrun", "job", sweep, "--results", str(results)]
+    job = ["colrun", "job", "--results", str(results)]
     for name, value in values.items():
         job += [f"--{name.replace('_', '-')}", ",".join(value) if isinstance(value, list) else value]
+    job += ["--", sweep]  # whatever it begins with
     lines = parallel_script(chosen, job)
     if output is None:
         sys.stdout.writelines(line + "\n" for line in lines)

@@ -25,7 +25,15 @@ def parallel_script(sweep: Sweep, job_command: list[str]) -> Iterator[str]:
     yield "set -euo pipefail"
     yield "export OMP_NUM_THREADS=1 MKL_NUM_THREADS=1"
     yield "# Each line below is one unit of work: some seconds of jobs that share one start of Python."
-    # --quote: parallel hands the command to a shell once more, which must not see a file name's spaces or semicolons.
-    yield f"parallel --quote --jobs \"${{JOBS:-100%}}\" --halt never {shlex.join(job_command)} {{}} <<'UNITS'"
+    yield f"parallel --jobs \"${{JOBS:-100%}}\" --halt never {_twice_quoted(job_command)} {{}} <<'UNITS'"
     yield from unit_ids(sweep)
     yield "UNITS"
+
+
+def _twice_quoted(command: list[str]) -> str:
+    """For the shell that runs the script and for the one that GNU Parallel starts, which reads the words again.
+
+    A brace in a name must not be taken for a replacement string such as {} or {.}: its quotes are closed and opened
+    again behind it, which is nothing to a shell.
+    """
+    return shlex.quote(shlex.join(command).replace("{", "{''"))

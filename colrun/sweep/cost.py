@@ -5,9 +5,10 @@ Another machine is compared with it by one matrix product (`machine_factor`), an
 and `--dry-run` go by what those took.
 """
 
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import cast
 
+from colrun.estimators import parse_estimator
 from colrun.experiments import Experiment
 from colrun.experiments.grids import Config, alignment_block_size
 from colrun.networks.cells import CELLS

@@ -20,7 +20,7 @@ import colrun
 KEY = ["job", "estimator", "window"]
 KILLS = int(os.environ.get("SOAK_KILLS", "15"))
 """Kills of each kind; `make soak` sets more."""
-LIMIT = 120.0
+LIMIT = 300.0
 """Seconds after which a process hangs, on any machine."""
 TEXT = """
 name = "soak"
