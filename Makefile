@@ -1,6 +1,7 @@
 # make setup   .venv with colrun in it          make test          lint, types, all tests that run anywhere
 # make lint    ruff and mypy only               make test-cluster  real GNU Parallel; skipped where not installed
-# make clean   remove .venv and caches          make soak          kills, full disks, damage: SOAK_KILLS=300 (an hour)
+# make figures run the sweeps, draw figures     make soak          kills, full disks, damage: SOAK_KILLS=300 (an hour)
+# make clean   remove .venv and caches
 PYTHON    ?= python3
 PIP_FLAGS ?=
 BIN       := .venv/bin
@@ -9,7 +10,7 @@ export OMP_NUM_THREADS ?= 1
 JOBS      ?= $(shell nproc 2>/dev/null || echo 2)
 SOAK_KILLS ?= 300
 
-.PHONY: setup lint test test-cluster soak clean
+.PHONY: setup figures lint test test-cluster soak clean
 setup: .venv/installed
 
 .venv/installed: pyproject.toml constraints.txt
@@ -18,6 +19,11 @@ setup: .venv/installed
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --disable-pip-version-check $(PIP_FLAGS) -c constraints.txt -e '.[dev]'
 	@touch $@
+
+# Runs what is missing, so that an interrupted run goes on where it was.
+figures: setup
+	$(BIN)/colrun sweep rnn-alignment
+	$(BIN)/colrun plot rnn-alignment
 
 lint: setup
 	$(BIN)/ruff check .
