@@ -257,11 +257,11 @@ class Compiled:
             else:
                 split = self.laterals
                 layers.credit_of_features(
-                    a.numpy(), split.own.numpy(), split.listed, split.starts, crosses, begin,
-                    self.f[here].numpy(), second.numpy(),
+                    a.numpy(), self._own_active, split.listed, split.starts, crosses, begin,
+                    self.f.numpy(), second.numpy(),
                 )  # fmt: skip
             torch.bmm(second, B[here], out=first)
-            layers.where_active(first.numpy(), self.z[here].numpy())
+            first.mul_(self._z_active[here])
             found_first = into_first[here if all_first is not None else place]
             found_second = into_second[here if all_second is not None else place]
             torch.bmm(first.transpose(1, 2), seen[here], out=found_first)
@@ -299,6 +299,19 @@ class Compiled:
             N, each = len(self.batch.seeds), self.batch.U[0].numel()
             return None, _even(N, N * each)
         return _places(self.batch.exists["U"])
+
+    @cached_property
+    def _own_active(self) -> Array:
+        """Own weights where their unit is active, (G, M, T, W)."""
+        out = self.f.new_empty(self.laterals.own.shape[1], *self.f.shape)
+        layers.own_where_active(self.laterals.own.numpy(), self.f.numpy(), out.numpy())
+        found: Array = out.numpy()
+        return found
+
+    @cached_property
+    def _z_active(self) -> Tensor:
+        """1 where a unit of the first layer is active, else 0, (M, T, W)."""
+        return (self.z[..., :-1] > 0).to(self.z.dtype)
 
     @cached_property
     def _f_by_step(self) -> Tensor:

@@ -84,7 +84,7 @@ def expand_plain(names: tuple[str, ...]) -> Callable[[Values, Skip], Iterator[Co
     return expand
 
 
-BLOCK_SIZES = (50, 25, 20, 10, 5, 4, 2, 1)  # divisors of 100, so that the usual seeds 0:100 leave no partial block
+BLOCK_SIZES = (100, 50, 25, 20, 10, 5, 4, 2, 1)  # divisors of 100, so that the usual seeds 0:100 leave no partial block
 NUMBERS_PER_BLOCK = 5_000  # columns x width of all networks together: what goes through the products at once
 
 

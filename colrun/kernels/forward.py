@@ -21,6 +21,13 @@ def features(pre_x: Array, A_h: Array, B_t: Array, c: Array, h_tm1: Array, z: Ar
             pre = pre_x[i, t, v] + A_h[i, v] * h
             z[i, t, v] = pre if pre > 0.0 else 0.0
             total[v] = c[i, v]
+        if W < 16:  # too few to be worth the choice
+            for v in range(W):
+                for k in range(W):
+                    total[k] += B_t[i, v, k] * z[i, t, v]
+            for v in range(W):
+                f[i, t, v] = total[v] if total[v] > 0.0 else 0.0
+            continue
         count = 0
         for v in range(W):
             active[count] = v

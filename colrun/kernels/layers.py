@@ -4,30 +4,46 @@ from colrun.kernels import Array, Listed, kernel
 
 
 @kernel
+def own_where_active(U_own: Array, f: Array, out: Array) -> None:
+    """U_ii where f_i(t) > 0, else 0: U_own (N, G, C, W), f (columns, T, W), out (G, columns, T, W)."""
+    G, columns, T, W = out.shape
+    C = U_own.shape[2]
+    for g in range(G):
+        for m in range(columns):
+            n, j = m // C, m % C
+            for t in range(T):
+                for v in range(W):
+                    out[g, m, t, v] = U_own[n, g, j, v] if f[m, t, v] > 0.0 else 0.0
+
+
+@kernel
 def credit_of_features(
-    a: Array, U_own: Array, laterals: Listed, starts: Array, crosses: bool, begin: int, f: Array, out: Array
+    a: Array, own: Array, laterals: Listed, starts: Array, crosses: bool, begin: int, f: Array, out: Array
 ) -> None:
     """Credit of the second layer's pre-activation through own weights and, if it crosses columns, listed laterals.
 
-    a (N, T, G, C), U_own (N, G, C, W); f and out (columns, T, W), of columns from `begin` on, counted over networks.
+    a (N, T, G, C); own (G, all columns, T, W) as `own_where_active` leaves it; f (all columns, T, W); out (columns, T,
+    W), of columns from `begin` on, counted over networks.
     """
     columns, T, W = out.shape
-    G, C = U_own.shape[1], U_own.shape[2]
+    G, C = a.shape[2], a.shape[3]
     value, gate, to, _, unit = laterals
     for m in range(columns):
         n, j = (begin + m) // C, (begin + m) % C
+        start, stop = starts[n, j], starts[n, j + 1]
         for t in range(T):
-            row = out[m, t]
+            row, weights = out[m, t], own[0, begin + m, t]
+            credit = a[n, t, 0, j]
             for v in range(W):
-                row[v] = a[n, t, 0, j] * U_own[n, 0, j, v]
+                row[v] = credit * weights[v]
             for g in range(1, G):
+                credit, weights = a[n, t, g, j], own[g, begin + m, t]
                 for v in range(W):
-                    row[v] += a[n, t, g, j] * U_own[n, g, j, v]
+                    row[v] += credit * weights[v]
             if crosses:
-                for k in range(starts[n, j], starts[n, j + 1]):
-                    row[unit[k]] += a[n, t, gate[k], to[k]] * value[k]
-            for v in range(W):
-                row[v] = row[v] if f[m, t, v] > 0.0 else 0.0
+                for k in range(start, stop):
+                    if f[begin + m, t, unit[k]] > 0.0:
+                        row[unit[k]] += a[n, t, gate[k], to[k]] * value[k]
 
 
 @kernel
