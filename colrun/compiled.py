@@ -23,8 +23,9 @@ from colrun.networks.batch import FEW, Batch
 from colrun.networks.cells import CELLS, get_cell
 from colrun.networks.trajectory import Trajectory
 
-CHUNK_NUMBERS = 131_072
-"""Activations (columns x T x W) that go through the products at once: half a megabyte in float32."""
+CHUNK_NUMBERS = 40_000
+"""Activations (columns x T x W) that go through the products at once: with weights, truth and gradients of these
+columns they fill a cache of two megabytes in float32."""
 
 
 def has_kernels(batch: Batch) -> bool:
@@ -41,6 +42,34 @@ class Packed(NamedTuple):
     """(M, W, W + 1): B, c"""
     rest: list[tuple[Array, Array]]
     """U, R and q: flat lists of the weights that exist, and where each network's begin (N, 2 or more)."""
+
+
+class Signal(NamedTuple):
+    """A credit on its way into the columns."""
+
+    a: Tensor
+    """(N, T, G, C): credit of U f + q"""
+    r: Tensor
+    """(N, T, G, C): credit of R h(t-1)"""
+    crosses: bool
+    features: Array | None
+    """(N, T, C, W): credit of the features, where it goes through all of U"""
+
+
+class Chunk(NamedTuple):
+    """Some columns, counted over networks: what they multiply, and room for what they give."""
+
+    begin: int
+    columns: slice
+    B: Tensor
+    z: Tensor
+    z_active: Tensor
+    seen: Tensor
+    f: Array
+    credit_second: Tensor
+    credit_first: Tensor
+    first: Tensor
+    second: Tensor
 
 
 class Judged(NamedTuple):
@@ -196,81 +225,94 @@ class Compiled:
 
     def gradient(self, credit: Tensor, crosses: bool) -> Packed:
         """All of it."""
-        a, r = self._gate_credit(credit)
+        signal = self._signal(credit, crosses)
         M, _, W = self.f.shape
         first, second = self.f.new_empty(M, W, self._seen().shape[-1]), self.f.new_empty(M, W, W + 1)
-        for _ in self._products(a, crosses, first, second):
-            pass
-        return Packed(first, second, self._rest(a, r))
+        for chunk in self._chunks:
+            self._products(chunk, signal, first[chunk.columns], second[chunk.columns])
+        return Packed(first, second, self._rest(signal))
 
-    def compare(self, truth: Judged, credit: Tensor, crosses: bool) -> Tensor:
-        """The sums (10, N) behind metrics.compare, without keeping the gradient."""
-        a, r = self._gate_credit(credit)
+    def compare(self, truth: Judged, credits: list[tuple[Tensor, bool]]) -> list[Tensor]:
+        """The sums (10, N) behind metrics.compare, for each credit and whether it crosses columns.
+
+        All estimates of a chunk of columns are compared while the chunk's weights and its truth are in cache, and no
+        gradient is kept.
+        """
+        signals = [self._signal(credit, crosses) for credit, crosses in credits]
         C = self.batch.architecture.columns
-        total = np.zeros((len(self.batch.seeds), sums.ESTIMATE))
-        for begin, first, second in self._products(a, crosses):
-            for kept, part in ((truth.gradient.first, first), (truth.gradient.second, second)):
-                known = kept[begin : begin + len(part)].flatten(1).numpy()
-                sums.of_estimate_by_network(known, part.flatten(1).numpy(), C, begin, RELEASED_THRESHOLD, total)
-        for (known, starts), (values, _) in zip(truth.gradient.rest, self._rest(a, r), strict=True):
-            sums.of_estimate_listed(known, values, starts, RELEASED_THRESHOLD, total)
-        aligned, released, counted, error, dot, ee = torch.from_numpy(total).T
+        totals = [np.zeros((len(self.batch.seeds), sums.ESTIMATE)) for _ in signals]
+        for chunk in self._chunks:
+            known = [part[chunk.columns].flatten(1).numpy() for part in (truth.gradient.first, truth.gradient.second)]
+            found = [part.flatten(1).numpy() for part in (chunk.first, chunk.second)]
+            for signal, total in zip(signals, totals, strict=True):
+                self._products(chunk, signal, chunk.first, chunk.second)
+                sums.of_estimates(*known, *found, C, chunk.begin, RELEASED_THRESHOLD, total)
         nonzero, size, count, gg = torch.from_numpy(truth.sums).T
-        return torch.stack([aligned, nonzero, released, counted, error, size, count, dot, gg, ee])
+        every = []
+        for signal, total in zip(signals, totals, strict=True):
+            for (known_rest, starts), (values, _) in zip(truth.gradient.rest, self._rest(signal), strict=True):
+                sums.of_estimate_listed(known_rest, values, starts, RELEASED_THRESHOLD, total)
+            aligned, released, counted, error, dot, ee = torch.from_numpy(total).T
+            every.append(torch.stack([aligned, nonzero, released, counted, error, size, count, dot, gg, ee]))
+        return every
 
-    def _gate_credit(self, credit: Tensor) -> tuple[Tensor, Tensor]:
-        """Credit of a and r, (N, T, G, C), from that of states."""
+    def _signal(self, credit: Tensor, crosses: bool) -> "Signal":
+        """Credit of gates from that of states and, where it goes through all of U, of features."""
         by_a, by_r, _ = self.partials
-        N, T, S, _, C = by_a.shape
+        N, T, S, G, C = by_a.shape
         states = credit.reshape(N, T, S, 1, C)
-        return (states * by_a).sum(2), (states * by_r).sum(2)
+        a, r = (states * by_a).sum(2), (states * by_r).sum(2)
+        if not crosses or self.sparse:
+            return Signal(a, r, crosses, None)
+        W = self.batch.architecture.width
+        features = a.reshape(N, T, G * C) @ self.batch.U.reshape(N, G * C, C * W)
+        return Signal(a, r, crosses, features.view(N, T, C, W).numpy())
+
+    @cached_property
+    def _chunks(self) -> "list[Chunk]":
+        M, T, W = self.f.shape
+        size = min(M, max(1, CHUNK_NUMBERS // (T * W)))
+        B, seen = self.batch.layers.B.view(M, W, W), self._seen()
+        room = self.f.new_empty(2, size, T, W)
+        first, second = self.f.new_empty(size, W, seen.shape[-1]), self.f.new_empty(size, W, W + 1)
+        found = []
+        for begin in range(0, M, size):
+            here, number = slice(begin, min(begin + size, M)), min(size, M - begin)
+            found.append(
+                Chunk(begin, here, B[here], self.z[here], self._z_active[here], seen[here], self.f[here].numpy(),
+                      room[0, :number], room[1, :number], first[:number], second[:number])
+            )  # fmt: skip
+        return found
+
+    def _products(self, chunk: "Chunk", signal: "Signal", first: Tensor, second: Tensor) -> None:
+        """Gradients of both layers of a chunk of columns, into `first` and `second`."""
+        if signal.features is not None:
+            layers.by_column_where_active(signal.features, chunk.begin, chunk.f, chunk.credit_second.numpy())
+        else:
+            split = self.laterals
+            layers.credit_of_features(
+                signal.a.numpy(), self._own_active, split.listed, split.starts, signal.crosses, chunk.begin,
+                self.f.numpy(), chunk.credit_second.numpy(),
+            )  # fmt: skip
+        torch.bmm(chunk.credit_second, chunk.B, out=chunk.credit_first)
+        chunk.credit_first.mul_(chunk.z_active)
+        torch.bmm(chunk.credit_first.transpose(1, 2), chunk.seen, out=first)
+        torch.bmm(chunk.credit_second.transpose(1, 2), chunk.z, out=second)
 
     def _seen(self) -> Tensor:
-        """What multiplies the first layer, (M, T, inputs [+ 1] + 1): shared memory, so filled in for each use."""
-        seen, inputs = self.batch.layers.seen, self.batch.architecture.inputs
+        """What multiplies the first layer, (M, T, inputs [+ 1] + 1): shared memory, filled in by its last user."""
+        shared, inputs = self.batch.layers, self.batch.architecture.inputs
+        seen = shared.seen
         if self.stateful:
-            seen[..., inputs] = self.h_tm1.transpose(1, 2)
+            if shared.filled_by != [id(self)]:
+                seen[..., inputs] = self.h_tm1.transpose(1, 2)
+                shared.filled_by[:] = [id(self)]
             return seen.flatten(0, 1)
         return seen[..., : inputs + 1].flatten(0, 1)  # the place of h_i holds a 1, which serves the bias
 
-    def _products(
-        self, a: Tensor, crosses: bool, all_first: Tensor | None = None, all_second: Tensor | None = None
-    ) -> Iterator[tuple[int, Tensor, Tensor]]:
-        """Gradients of both layers by chunks of columns, into the given arrays or into memory that is used again."""
-        batch = self.batch
-        N, T, G, C = a.shape
-        M, _, W = self.f.shape
-        B, seen = batch.layers.B.view(M, W, W), self._seen()
-        size = max(1, CHUNK_NUMBERS // (T * W))
-        credit_second, credit_first = self.f.new_empty(min(size, M), T, W), self.f.new_empty(min(size, M), T, W)
-        into_first = all_first if all_first is not None else self.f.new_empty(min(size, M), W, seen.shape[-1])
-        into_second = all_second if all_second is not None else self.f.new_empty(min(size, M), W, W + 1)
-        through_all = crosses and not self.sparse
-        if through_all:
-            features = (a.reshape(N, T, G * C) @ batch.U.reshape(N, G * C, C * W)).view(N, T, C, W)
-        for begin in range(0, M, size):
-            stop = min(begin + size, M)
-            here, place = slice(begin, stop), slice(0, stop - begin)
-            second, first = credit_second[place], credit_first[place]
-            if through_all:
-                layers.by_column_where_active(features.numpy(), begin, self.f[here].numpy(), second.numpy())
-            else:
-                split = self.laterals
-                layers.credit_of_features(
-                    a.numpy(), self._own_active, split.listed, split.starts, crosses, begin,
-                    self.f.numpy(), second.numpy(),
-                )  # fmt: skip
-            torch.bmm(second, B[here], out=first)
-            first.mul_(self._z_active[here])
-            found_first = into_first[here if all_first is not None else place]
-            found_second = into_second[here if all_second is not None else place]
-            torch.bmm(first.transpose(1, 2), seen[here], out=found_first)
-            torch.bmm(second.transpose(1, 2), self.z[here], out=found_second)
-            yield begin, found_first, found_second
-
-    def _rest(self, a: Tensor, r: Tensor) -> list[tuple[Array, Array]]:
+    def _rest(self, signal: "Signal") -> list[tuple[Array, Array]]:
         """U, R and q: the weights that exist."""
-        batch = self.batch
+        batch, a, r = self.batch, signal.a, signal.r
         N, T, G, C = a.shape
         W = batch.architecture.width
         f = self.f.view(N, C, T, W)

@@ -75,19 +75,19 @@ def measure(
     truth = compiled.truth(credit)
     max_error = compiled.delta.abs().amax(dim=1)
     found: dict[EstimatorName, Metrics] = {}
-    sums: dict[EstimatorName, Tensor] = {}
+    credits: dict[EstimatorName, tuple[Tensor, bool]] = {}
     for family, windows in by_family(names).items():
         estimator = get_estimator(family)
         if isinstance(estimator, StateCredit):
             for window, credit in zip(windows, estimator.compiled_credits(compiled, windows), strict=True):
-                sums[EstimatorName(family, window)] = compiled.compare(truth, credit, estimator.crosses)
+                credits[EstimatorName(family, window)] = credit, estimator.crosses
         else:
             known = compiled.unpack(truth.gradient)
             for window, each in zip(windows, estimator.gradients(compiled.trajectory, windows), strict=True):
                 found[EstimatorName(family, window)] = complete(compare(known, each, batch.masks), max_error)
-    if sums:  # all at once: these are many small operations
-        every = from_sums(torch.stack(list(sums.values()), dim=1))
-        for n, name in enumerate(sums):
+    if credits:
+        every = from_sums(torch.stack(compiled.compare(truth, list(credits.values())), dim=1))
+        for n, name in enumerate(credits):
             found[name] = complete({metric: values[n] for metric, values in every.items()}, max_error)
     return {name: found[name] for name in names}
 

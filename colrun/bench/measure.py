@@ -84,9 +84,9 @@ def stages(work: Work) -> dict[str, float]:
             each.compiled_credits(compiled, windows[family])
 
     def all_metrics() -> None:
-        for family, each in state.items():
-            for credit in credits[family]:
-                compiled.compare(truth, credit, each.crosses)
+        compiled.compare(
+            truth, [(credit, each.crosses) for family, each in state.items() for credit in credits[family]]
+        )
 
     found = {
         "masks": cpu_seconds(work.draw),

@@ -7,15 +7,18 @@ from colrun.kernels.cells import update
 
 
 @kernel
-def features(pre_x: Array, A_h: Array, B_t: Array, c: Array, h_tm1: Array, z: Array, f: Array, t: int) -> None:
+def features(
+    pre_x: Array, A_h: Array, B_t: Array, c: Array, h_tm1: Array, z: Array, f: Array, t: int,
+    total: Array, active: Array, height: Array,
+) -> None:  # fmt: skip
     """z and f of all columns at step t: pre_x (C, T, W) holds A x + b, B_t (C, W, W) is B transposed.
 
-    About half of the units are silent. The weights of the others are added up four rows at a time.
+    About half of the units are silent. The weights of the others are added up four rows at a time. The last three
+    arrays are room to work in.
     """
     C, _, W = pre_x.shape
-    total = np.empty(W, dtype=f.dtype)
-    active, height = np.empty(W + 4, dtype=np.int64), np.empty(W + 4, dtype=f.dtype)
-    for i in range(C):
+    for number in range(C):
+        i = number if t % 2 == 0 else C - 1 - number  # back and forth: what was used last is still in cache
         h = h_tm1[i]
         for v in range(W):
             pre = pre_x[i, t, v] + A_h[i, v] * h
@@ -103,12 +106,13 @@ def run(
     holds w(0) on entry; `alpha` is 0 where w does not learn.
     """
     N, T = y.shape
-    C = q.shape[2]
+    C, W = q.shape[2], f.shape[3]
+    total, active, height = np.empty(W, f.dtype), np.empty(W + 4, np.int64), np.empty(W + 4, f.dtype)
     for n in range(N):
         for t in range(T):
             h_tm1 = s[n, t, 0]
             if stateful:
-                features(pre_x[n], A_h[n], B_t[n], c[n], h_tm1, z[n], f[n], t)
+                features(pre_x[n], A_h[n], B_t[n], c[n], h_tm1, z[n], f[n], t, total, active, height)
             if stateful or sparse:
                 a[n, t] = q[n]
                 if sparse:

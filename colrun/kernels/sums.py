@@ -60,12 +60,15 @@ def of_truth_by_network(truth: Array, per_network: int, begin: int, sums: Array)
 
 
 @kernel
-def of_estimate_by_network(
-    truth: Array, estimate: Array, per_network: int, begin: int, threshold: float, sums: Array
-) -> None:
-    """Rows from number `begin` on, so many per network; sums (N, ESTIMATE)."""
-    for m in range(truth.shape[0]):
-        of_estimate(truth[m], estimate[m], threshold, sums[(begin + m) // per_network])
+def of_estimates(
+    truth_first: Array, truth_second: Array, first: Array, second: Array,
+    per_network: int, begin: int, threshold: float, sums: Array,
+) -> None:  # fmt: skip
+    """Both layers, rows from number `begin` on, so many per network; sums (N, ESTIMATE)."""
+    for m in range(truth_first.shape[0]):
+        total = sums[(begin + m) // per_network]
+        of_estimate(truth_first[m], first[m], threshold, total)
+        of_estimate(truth_second[m], second[m], threshold, total)
 
 
 @kernel

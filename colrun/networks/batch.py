@@ -5,7 +5,7 @@ levels and step sizes of the same seeds.
 """
 
 from collections.abc import Sequence as Several
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -39,6 +39,8 @@ class Layers:
     """(N, T, inputs)"""
     y: Tensor
     """(N, T)"""
+    filled_by: list[int] = field(default_factory=list)
+    """Whose h_i(t-1) stand in `seen`."""
 
     @cached_property
     def B_t(self) -> Tensor:
