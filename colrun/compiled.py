@@ -238,6 +238,7 @@ class Compiled:
         All estimates of a chunk of columns are compared while the chunk's weights and its truth are in cache, and no
         gradient is kept.
         """
+        self._seen()  # the chunks hold views of it, and another run may have used the memory since
         signals = [self._signal(credit, crosses) for credit, crosses in credits]
         C = self.batch.architecture.columns
         totals = [np.zeros((len(self.batch.seeds), sums.ESTIMATE)) for _ in signals]
@@ -304,9 +305,9 @@ class Compiled:
         shared, inputs = self.batch.layers, self.batch.architecture.inputs
         seen = shared.seen
         if self.stateful:
-            if shared.filled_by != [id(self)]:
+            if not shared.filled_by or shared.filled_by[0] is not self.h_tm1:
                 seen[..., inputs] = self.h_tm1.transpose(1, 2)
-                shared.filled_by[:] = [id(self)]
+                shared.filled_by[:] = [self.h_tm1]
             return seen.flatten(0, 1)
         return seen[..., : inputs + 1].flatten(0, 1)  # the place of h_i holds a 1, which serves the bias
 

@@ -158,7 +158,7 @@ def test_what_a_dense_network_offers() -> None:
 def test_a_window_of_any_size() -> None:
     net, seq = colrun.network(columns=2, width=2, inputs=3, init="pytorch"), colrun.sequence(0, 5, 3)
     truth = colrun.gradients(net, seq)
-    for estimator in (f"tbptt-{10**30}", f"tbptt-block-{10**30}"):
+    for estimator in (f"tbptt-{10**17}", f"tbptt-block-{10**17}"):
         for form in ("credit", "online"):
             error, where = relative_error(colrun.gradients(net, seq, estimator, form=form), truth)
             assert error < 1e-12, where

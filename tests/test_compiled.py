@@ -5,8 +5,10 @@ import itertools
 import pytest
 import torch
 
+from colrun.compiled import Compiled
 from colrun.engine import measure, measure_torch
 from colrun.estimators import EstimatorName, parse_estimator
+from colrun.networks import batch as batches
 from colrun.networks.architecture import Architecture
 from colrun.networks.batch import FEW, Batch
 from colrun.networks.cells import CELLS
@@ -91,3 +93,26 @@ def test_a_diverged_network_is_seen_and_harms_no_other() -> None:
     assert bad["alignment"].isnan().tolist() == [True, False]
     for metric, values in good.items():
         assert torch.equal(values[1], bad[metric][1])
+
+
+def test_levels_that_share_their_draws_do_not_disturb_each_other() -> None:
+    """Batches of the same seeds share memory; what one leaves there must not reach another, nor come back to it."""
+    names = [parse_estimator("tbptt-3")]
+    shapes = [Architecture.of("additive", 4, 5, level, 6) for level in (0.0, "50%", "dense")]
+    alone = []
+    for shape in shapes:
+        batches._drawn.cache_clear()
+        alone.append(measure(Batch.draw(shape, (0, 1), 9, torch.float64), names)[names[0]])
+    for _ in range(20):  # as often as it takes for memory to be used again
+        for shape, wanted in zip(shapes, alone, strict=True):
+            found = measure(Batch.draw(shape, (0, 1), 9, torch.float64), names)[names[0]]
+            assert all(torch.equal(found[metric], wanted[metric]) for metric in wanted)
+    both = [Compiled(Batch.draw(shape, (0, 1), 9, torch.float64), None) for shape in shapes[:2]]
+    first = both[0].unpack(both[0].gradient(both[0].adjoint(9), True))
+    both[1].gradient(both[1].adjoint(9), True)
+    again = both[0].unpack(both[0].gradient(both[0].adjoint(9), True))
+    assert all(torch.equal(first[name], again[name]) for name in first)
+    truths = [each.truth(each.adjoint(9)) for each in both]
+    credit = [(each.lagged([3])[0], True) for each in both]
+    sums = [each.compare(truth, [own]) for each, truth, own in zip(both, truths, credit, strict=True)]
+    assert torch.equal(both[0].compare(truths[0], credit[:1])[0], sums[0][0])

@@ -32,7 +32,7 @@ ESTIMATORS: dict[str, EstimatorEntry] = {
 }
 
 
-LARGEST_WINDOW = 1_000_000
+LARGEST_WINDOW = 10**18  # what a column of 64-bit integers holds
 
 
 @dataclass(frozen=True)

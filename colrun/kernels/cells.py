@@ -14,24 +14,24 @@ def sigmoid(x: float) -> float:
 
 
 @kernel
-def update(cell: int, a: Array, r: Array, s_tm1: Array, s_t: Array, i: int) -> None:
-    """s_i(t) from the pre-activations of column i; arrays are (gates, C) and (S, C)."""
+def update(cell: int, a: Array, r: Array, s: Array, t: int, i: int) -> None:
+    """s_i(t) of column i: a and r are (T, G, C), s is (T+1, S, C) and holds s(t-1) at t, s(t) at t+1."""
     if cell == 0:
-        s_t[0, i] = s_tm1[0, i] + math.tanh(a[0, i] + r[0, i])
+        s[t + 1, 0, i] = s[t, 0, i] + math.tanh(a[t, 0, i] + r[t, 0, i])
     elif cell == 1:
-        s_t[0, i] = math.tanh(a[0, i])
+        s[t + 1, 0, i] = math.tanh(a[t, 0, i])
     elif cell == 2:
-        g = sigmoid(a[0, i] + r[0, i])
-        reset = sigmoid(a[1, i] + r[1, i])
-        n = math.tanh(a[2, i] + reset * r[2, i])
-        s_t[0, i] = (1.0 - g) * n + g * s_tm1[0, i]
+        g = sigmoid(a[t, 0, i] + r[t, 0, i])
+        reset = sigmoid(a[t, 1, i] + r[t, 1, i])
+        n = math.tanh(a[t, 2, i] + reset * r[t, 2, i])
+        s[t + 1, 0, i] = (1.0 - g) * n + g * s[t, 0, i]
     elif cell == 3:
-        g = sigmoid(a[0, i] + r[0, i])
-        s_t[0, i] = g * s_tm1[0, i] + (1.0 - g) * math.tanh(a[1, i] + r[1, i])
+        g = sigmoid(a[t, 0, i] + r[t, 0, i])
+        s[t + 1, 0, i] = g * s[t, 0, i] + (1.0 - g) * math.tanh(a[t, 1, i] + r[t, 1, i])
     else:
-        forget = sigmoid(a[0, i] + r[0, i])
-        let_in = sigmoid(a[1, i] + r[1, i])
-        let_out = sigmoid(a[2, i] + r[2, i])
-        m = forget * s_tm1[1, i] + let_in * math.tanh(a[3, i] + r[3, i])
-        s_t[1, i] = m
-        s_t[0, i] = let_out * math.tanh(m)
+        forget = sigmoid(a[t, 0, i] + r[t, 0, i])
+        let_in = sigmoid(a[t, 1, i] + r[t, 1, i])
+        let_out = sigmoid(a[t, 2, i] + r[t, 2, i])
+        m = forget * s[t, 1, i] + let_in * math.tanh(a[t, 3, i] + r[t, 3, i])
+        s[t + 1, 1, i] = m
+        s[t + 1, 0, i] = let_out * math.tanh(m)

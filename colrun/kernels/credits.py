@@ -66,20 +66,23 @@ def pull_back_lags(
     """`pull_back` for lags 0 … reach-2 at once: lam and mu are (P or C, lags), and lag ℓ becomes lag ℓ+1."""
     P, C = lam.shape[0], h.size
     for k in range(P):
-        row = into[k]
         for ell in range(1, reach):
-            row[ell] = 0.0
+            into[k, ell] = 0.0
         if not linked:
             continue
         whole = P // 4 * 4
-        for p in range(0, whole, 4):  # four at a time, so that `row` is read and written less often
+        for p in range(0, whole, 4):  # four at a time, so that `into` is read and written less often
             j0, j1, j2, j3 = J[p, k], J[p + 1, k], J[p + 2, k], J[p + 3, k]
-            l0, l1, l2, l3 = lam[p], lam[p + 1], lam[p + 2], lam[p + 3]
             for ell in range(1, reach):
-                row[ell] += j0 * l0[ell - 1] + j1 * l1[ell - 1] + j2 * l2[ell - 1] + j3 * l3[ell - 1]
+                into[k, ell] += (
+                    j0 * lam[p, ell - 1]
+                    + j1 * lam[p + 1, ell - 1]
+                    + j2 * lam[p + 2, ell - 1]
+                    + j3 * lam[p + 3, ell - 1]
+                )
         for p in range(whole, P):
             for ell in range(1, reach):
-                row[ell] += J[p, k] * lam[p, ell - 1]
+                into[k, ell] += J[p, k] * lam[p, ell - 1]
     if alpha != 0.0:
         h_mu = np.zeros(reach, dtype=lam.dtype)
         for i in range(C):

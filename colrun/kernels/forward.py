@@ -39,59 +39,58 @@ def features(
         for n in range(count, (count + 3) // 4 * 4):
             active[n] = 0
             height[n] = 0.0
-        B_i = B_t[i]
         for n in range(0, count, 4):
-            row0, row1, row2, row3 = B_i[active[n]], B_i[active[n + 1]], B_i[active[n + 2]], B_i[active[n + 3]]
+            v0, v1, v2, v3 = active[n], active[n + 1], active[n + 2], active[n + 3]
             z0, z1, z2, z3 = height[n], height[n + 1], height[n + 2], height[n + 3]
             for k in range(W):
-                total[k] += row0[k] * z0 + row1[k] * z1 + row2[k] * z2 + row3[k] * z3
+                total[k] += B_t[i, v0, k] * z0 + B_t[i, v1, k] * z1 + B_t[i, v2, k] * z2 + B_t[i, v3, k] * z3
         for v in range(W):
             f[i, t, v] = total[v] if total[v] > 0.0 else 0.0
 
 
 @kernel
 def from_all(U: Array, f: Array, t: int, a: Array) -> None:
-    """a += U f(t) with all of U (G, C, C, W); f is (C, T, W)."""
+    """a(t) += U f(t) with all of U (G, C, C, W); f is (C, T, W), a (T, G, C)."""
     G, C, _, W = U.shape
     for g in range(G):
         for i in range(C):
             for j in range(C):
-                part = a[g, i] * 0.0
+                part = a[t, g, i] * 0.0
                 for v in range(W):
                     part += U[g, i, j, v] * f[j, t, v]
-                a[g, i] += part
+                a[t, g, i] += part
 
 
 @kernel
 def from_own(U_own: Array, f: Array, t: int, a: Array) -> None:
-    """a += U f(t) with the own weights (G, C, W)."""
+    """a(t) += U f(t) with the own weights (G, C, W)."""
     G, C, W = U_own.shape
     for g in range(G):
         for i in range(C):
-            part = a[g, i] * 0.0
+            part = a[t, g, i] * 0.0
             for v in range(W):
                 part += U_own[g, i, v] * f[i, t, v]
-            a[g, i] += part
+            a[t, g, i] += part
 
 
 @kernel
 def from_listed(laterals: Listed, start: int, stop: int, f: Array, t: int, a: Array) -> None:
-    """a += U f(t) with listed lateral weights."""
+    """a(t) += U f(t) with listed lateral weights."""
     value, gate, to, source, unit = laterals
     for n in range(start, stop):
-        a[gate[n], to[n]] += value[n] * f[source[n], t, unit[n]]
+        a[t, gate[n], to[n]] += value[n] * f[source[n], t, unit[n]]
 
 
 @kernel
-def recurrence(R: Array, h_tm1: Array, r: Array) -> None:
-    """r = R h(t-1), R (G, C, C)."""
+def recurrence(R: Array, s: Array, t: int, r: Array) -> None:
+    """r(t) = R h(t-1): R (G, C, C), s (T+1, S, C) with h first, r (T, G, C)."""
     G, C, _ = R.shape
     for g in range(G):
         for i in range(C):
-            total = h_tm1[0] * 0.0
+            total = s[t, 0, 0] * 0.0
             for j in range(C):
-                total += R[g, i, j] * h_tm1[j]
-            r[g, i] = total
+                total += R[g, i, j] * s[t, 0, j]
+            r[t, g, i] = total
 
 
 @kernel
@@ -106,25 +105,29 @@ def run(
     holds w(0) on entry; `alpha` is 0 where w does not learn.
     """
     N, T = y.shape
-    C, W = q.shape[2], f.shape[3]
+    G, C, W = q.shape[1], q.shape[2], f.shape[3]
     total, active, height = np.empty(W, f.dtype), np.empty(W + 4, np.int64), np.empty(W + 4, f.dtype)
     for n in range(N):
+        # Taken here once: a view inside the loop over steps costs as much as the arithmetic of a small network.
+        pre_n, A_n, B_n, c_n, z_n, f_n = pre_x[n], A_h[n], B_t[n], c[n], z[n], f[n]
+        a_n, r_n, s_n, w_n, R_n = a[n], r[n], s[n], w[n], R[n]
         for t in range(T):
-            h_tm1 = s[n, t, 0]
             if stateful:
-                features(pre_x[n], A_h[n], B_t[n], c[n], h_tm1, z[n], f[n], t, total, active, height)
+                features(pre_n, A_n, B_n, c_n, s_n[t, 0], z_n, f_n, t, total, active, height)
             if stateful or sparse:
-                a[n, t] = q[n]
+                for g in range(G):
+                    for i in range(C):
+                        a_n[t, g, i] = q[n, g, i]
                 if sparse:
-                    from_own(U_own[n], f[n], t, a[n, t])
-                    from_listed(laterals, starts[n, 0], starts[n, C], f[n], t, a[n, t])
+                    from_own(U_own[n], f_n, t, a_n)
+                    from_listed(laterals, starts[n, 0], starts[n, C], f_n, t, a_n)
                 else:
-                    from_all(U[n], f[n], t, a[n, t])
-            recurrence(R[n], h_tm1, r[n, t])
+                    from_all(U[n], f_n, t, a_n)
+            recurrence(R_n, s_n, t, r_n)
             error = y[n, t]
             for i in range(C):
-                update(cell, a[n, t], r[n, t], s[n, t], s[n, t + 1], i)
-                error -= w[n, t, i] * s[n, t + 1, 0, i]
+                update(cell, a_n, r_n, s_n, t, i)
+                error -= w_n[t, i] * s_n[t + 1, 0, i]
             delta[n, t] = error
             for i in range(C):
-                w[n, t + 1, i] = w[n, t, i] + alpha * error * s[n, t + 1, 0, i]
+                w_n[t + 1, i] = w_n[t, i] + alpha * error * s_n[t + 1, 0, i]

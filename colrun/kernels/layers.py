@@ -32,18 +32,17 @@ def credit_of_features(
         n, j = (begin + m) // C, (begin + m) % C
         start, stop = starts[n, j], starts[n, j + 1]
         for t in range(T):
-            row, weights = out[m, t], own[0, begin + m, t]
             credit = a[n, t, 0, j]
             for v in range(W):
-                row[v] = credit * weights[v]
+                out[m, t, v] = credit * own[0, begin + m, t, v]
             for g in range(1, G):
-                credit, weights = a[n, t, g, j], own[g, begin + m, t]
+                credit = a[n, t, g, j]
                 for v in range(W):
-                    row[v] += credit * weights[v]
+                    out[m, t, v] += credit * own[g, begin + m, t, v]
             if crosses:
                 for k in range(start, stop):
                     if f[begin + m, t, unit[k]] > 0.0:
-                        row[unit[k]] += a[n, t, gate[k], to[k]] * value[k]
+                        out[m, t, unit[k]] += a[n, t, gate[k], to[k]] * value[k]
 
 
 @kernel
@@ -85,12 +84,12 @@ def gradient_of_own(a: Array, f: Array, out: Array) -> None:
     for n in range(N):
         for g in range(a.shape[2]):
             for j in range(C):
-                row = out[n, g, j]
-                row[:] = 0.0
+                for v in range(W):
+                    out[n, g, j, v] = 0.0
                 for t in range(T):
                     credit = a[n, t, g, j]
                     for v in range(W):
-                        row[v] += credit * f[n, j, t, v]
+                        out[n, g, j, v] += credit * f[n, j, t, v]
 
 
 @kernel
@@ -122,22 +121,23 @@ def jacobian(
         for t in range(T):
             for k in range(S):
                 for i in range(C):
-                    row = out[n, t, k * C + i]
-                    row[:] = 0.0
+                    row = k * C + i
+                    for j in range(S * C):
+                        out[n, t, row, j] = 0.0
                     for g in range(G):
                         direct, through = by_r[n, t, k, g, i], by_a[n, t, k, g, i]
                         for j in range(C):
-                            row[j] += direct * R[n, g, i, j]
+                            out[n, t, row, j] += direct * R[n, g, i, j]
                         if mode == 1:
                             inner = direct * 0.0
                             for v in range(U_own.shape[3]):
                                 inner += U_own[n, g, i, v] * tangent[n, i, t, v]
-                            row[i] += through * inner
+                            out[n, t, row, i] += through * inner
                         elif mode == 2:
                             for j in range(C):
-                                row[j] += through * dense[n, j, t, g * C + i]
+                                out[n, t, row, j] += through * dense[n, j, t, g * C + i]
                     for m in range(S):
-                        row[m * C + i] += by_s[n, t, k, m, i]
+                        out[n, t, row, m * C + i] += by_s[n, t, k, m, i]
             if mode == 1:
                 for m in range(starts[n, 0], starts[n, C]):
                     effect = value[m] * tangent[n, source[m], t, unit[m]]

@@ -39,8 +39,8 @@ class Layers:
     """(N, T, inputs)"""
     y: Tensor
     """(N, T)"""
-    filled_by: list[int] = field(default_factory=list)
-    """Whose h_i(t-1) stand in `seen`."""
+    filled_by: list[Tensor] = field(default_factory=list)
+    """The h(t-1) that stand in `seen`: kept here, so that no later tensor can be taken for it."""
 
     @cached_property
     def B_t(self) -> Tensor:

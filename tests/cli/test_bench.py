@@ -11,7 +11,7 @@ def test_json_holds_every_figure() -> None:
     result = colrun(*SMALL, "--json")
     assert result.exit_code == 0
     found = json.loads(result.stdout)
-    assert found["shape"]["networks_per_batch"] == 50
+    assert found["shape"]["networks_per_batch"] == 100
     assert found["plain_ratio"] > found["vectorised_ratio"] > 1
     assert 0 < found["share_of_peak"] < 1
     assert found["networks_per_second"] * found["engine_seconds_per_network"] == 1

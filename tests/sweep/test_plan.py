@@ -211,7 +211,7 @@ def test_units_cover_every_job_once_and_are_always_cut_alike(content: dict[str, 
 
 
 def test_units_take_some_seconds_and_never_cut_a_block() -> None:
-    found = list(units(parse({**MANY, "columns": 20, "width": 50, "seeds": "0:1000"})))
+    found = list(units(parse({**MANY, "columns": 20, "width": 50, "seeds": "0:8000"})))
     assert len(found) > 3
     experiment = EXPERIMENTS["alignment"]
     for unit in found[:-1]:
