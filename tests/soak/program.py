@@ -118,7 +118,7 @@ class Folder:
 
     path: Path
     text: str = TEXT
-    unit_seconds: str = "0.05"
+    unit_seconds: str = "0.0005"
     environment: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
