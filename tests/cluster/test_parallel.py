@@ -42,7 +42,7 @@ def run(folder: Path, *command: str) -> str:
         program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m colrun "$@"\n')
         program.chmod(0o755)
     root = str(Path(__file__).parents[2])
-    added = {"PATH": f"{program.parent}:{os.environ['PATH']}", "PYTHONPATH": root, "COLRUN_UNIT_SECONDS": "0.01"}
+    added = {"PATH": f"{program.parent}:{os.environ['PATH']}", "PYTHONPATH": root, "COLRUN_UNIT_SECONDS": "0.0001"}
     done = subprocess.run(
         command, cwd=folder, env=os.environ | added, capture_output=True, text=True, timeout=300, check=False
     )
