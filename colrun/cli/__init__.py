@@ -1,6 +1,7 @@
 """The command line. One thin file per command, imported when it is used; none imports torch before it must."""
 
 import errno
+import warnings
 from importlib import import_module
 
 import click
@@ -46,13 +47,20 @@ class Commands(click.Group):
     def invoke(self, ctx: click.Context) -> object:
         """Run a command."""
         try:
-            return super().invoke(ctx)
+            with warnings.catch_warnings():
+                warnings.showwarning = _say
+                return super().invoke(ctx)
         except InvalidValueError as error:
             raise BadValue(str(error)) from None
         except OSError as error:  # a path that cannot be read, written or even looked up
             if error.errno == errno.EPIPE or error.filename is None:
                 raise
             raise BadValue(f"{shown(str(error.filename))}: {error.strerror}.") from None
+
+
+def _say(message: Warning | str, *_: object, **__: object) -> None:
+    """A warning as a line of its own, without the line of code that it came from."""
+    click.echo(f"warning: {message}", err=True)
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})

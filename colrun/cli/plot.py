@@ -43,6 +43,12 @@ def command(figures: tuple[str, ...], results: Path, out: Path, formats: str) ->
         frame = load(paths.sweep) if paths.sweep.is_dir() else None
         if frame is None or frame.empty:
             raise InvalidValueError(f"figure {name} has no data in {results}; run: colrun sweep {name}")
+        kinds = set(frame["experiment"])
+        if kinds != {FIGURES[name].experiment}:
+            raise InvalidValueError(
+                f"figure {name} shows experiment {FIGURES[name].experiment}, but {paths.sweep} holds rows of "
+                f"{', '.join(sorted(kinds))}; run: colrun sweep {name}"
+            )
         figure = get_figure(name)(frame)
         out.mkdir(parents=True, exist_ok=True)
         for form in wanted:

@@ -18,6 +18,8 @@ class FigureEntry:
 
     module: str
     summary: str
+    experiment: str = "alignment"
+    """Whose rows it shows."""
 
 
 FIGURES = {

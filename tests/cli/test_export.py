@@ -2,12 +2,15 @@
 
 import csv
 import io
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from colrun.store.load import load
-from tests.runs import colrun, refused
+from tests.runs import ROOT, TINY, colrun, refused, write
 
 pytestmark = pytest.mark.usefixtures("here")
 
@@ -30,3 +33,16 @@ def test_bad_input() -> None:
     assert "it is a folder" in refused("export", "tiny", "--csv", "-o", "results")
     assert "it is a folder" in refused("export", "tiny", "--csv", "-o", "/")
     assert "cannot write no/such/place" in refused("export", "tiny", "--csv", "-o", "no/such/place")
+
+
+def test_a_broken_part_is_named_in_one_line(tmp_path: Path) -> None:
+    path = write(tmp_path, TINY)
+    assert colrun("sweep", path, "-j", 1, "--out", tmp_path).exit_code == 0
+    (part,) = (tmp_path / "tiny" / "rows").glob("*.parquet")
+    part.write_bytes(b"nothing")
+    done = subprocess.run(
+        [sys.executable, "-m", "colrun", "export", "tiny", "--csv", "--results", str(tmp_path)],
+        capture_output=True, text=True, check=False, env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    (line,) = done.stderr.splitlines()
+    assert line.startswith(f"warning: {part}: cannot be read")

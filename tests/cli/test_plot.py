@@ -9,7 +9,7 @@ from matplotlib import pyplot as plt
 
 from colrun.figures import get_figure
 from colrun.store.load import load
-from tests.runs import TINY, colrun, files, write
+from tests.runs import DECAY, TINY, colrun, files, write
 
 SIGNATURES = {"png": b"\x89PNG", "pdf": b"%PDF", "svg": b"<?xml"}
 MORE = {
@@ -98,3 +98,13 @@ def test_nothing_to_draw_is_no_error(tmp_path: Path) -> None:
     result = colrun("plot", "--results", tmp_path)
     assert result.exit_code == 0
     assert result.stdout == f"no results to draw in {tmp_path}; start with: colrun sweep demo\n"
+
+
+def test_rows_of_another_experiment_are_refused(tmp_path: Path) -> None:
+    path = write(tmp_path, {**DECAY, "name": "demo", "seeds": "0:2"})
+    assert colrun("sweep", path, "-j", 1, "--out", tmp_path).exit_code == 0
+    result = colrun("plot", "demo", "--results", tmp_path, "--out", tmp_path / "figures")
+    assert result.exit_code == 2
+    assert "figure demo shows experiment alignment" in result.stderr
+    assert "holds rows of decay" in result.stderr
+    assert not (tmp_path / "figures").exists()
