@@ -16,7 +16,7 @@ import torch  # noqa: E402
 from colrun.bench.measure import cpu_seconds  # noqa: E402
 from colrun.experiments import alignment, get_experiment  # noqa: E402
 from colrun.experiments.grids import ALIGNMENT_AXES, Values  # noqa: E402
-from colrun.sweep.cost import counts  # noqa: E402
+from colrun.sweep.cost import PRICES, counts  # noqa: E402
 
 RNN = ["master-user", "tbptt-1", "tbptt-3", "tbptt-5", "tbptt-20", "tbptt-40"]
 SHAPES = [(5, 5), (5, 50), (10, 20), (20, 20), (20, 50), (50, 10), (50, 50), (20, 100), (100, 20), (100, 100), (5, 100)]
@@ -55,14 +55,17 @@ def points() -> list[tuple[dict[str, float], float, str]]:
 
 
 def fit(measured: list[tuple[dict[str, float], float, str]]) -> dict[str, float]:
-    """Prices of 0 or more with the least squares of relative errors."""
+    """Prices with the least squares of relative errors; none falls below a tenth of what it was: some go together."""
     names = list(measured[0][0])
+    least = np.array([PRICES[name] / 10 for name in names])
     rows = np.array([[kinds[name] / seconds for name in names] for kinds, seconds, _ in measured])
     active = list(range(len(names)))
     while True:
-        prices = np.zeros(len(names))
-        prices[active] = np.linalg.lstsq(rows[:, active], np.ones(len(rows)), rcond=None)[0]
-        negative = [n for n in active if prices[n] < 0]
+        fixed = [n for n in range(len(names)) if n not in active]
+        prices = least.copy()
+        left = np.ones(len(rows)) - rows[:, fixed] @ least[fixed]
+        prices[active] = np.linalg.lstsq(rows[:, active], left, rcond=None)[0]
+        negative = [n for n in active if prices[n] < least[n]]
         if not negative:
             return {name: float(price) for name, price in zip(names, prices, strict=True)}
         active = [n for n in active if n not in negative]
