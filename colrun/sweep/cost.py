@@ -17,17 +17,17 @@ from colrun.networks.lateral import survival
 FEW = 0.04  # as networks/batch.py: below it lateral weights are a list
 
 PRICES: dict[str, float] = {
-    "calls": 5.0e-4,
-    "products": 2.0e-12,
-    "whole": 4.4e-9,
-    "steps": 1.0e-11,
-    "elements": 1.9e-9,
-    "sums": 1.7e-9,
-    "credits": 3.3e-10,
-    "rows": 2.7e-5,
+    "calls": 5.8e-4,
+    "products": 2.3e-12,
+    "whole": 5.1e-9,
+    "steps": 1.2e-11,
+    "elements": 2.2e-9,
+    "sums": 2.0e-9,
+    "credits": 3.8e-10,
+    "rows": 3.1e-5,
 }
 """Seconds for each unit of `counts`, in float32."""
-DECAY_SECONDS = 0.006
+DECAY_SECONDS = 0.004
 FLOAT64 = 1.9
 """How much longer float64 takes."""
 
