@@ -19,8 +19,9 @@ from colrun.kernels import forward as forward_kernels
 from colrun.kernels.cells import NUMBERS
 from colrun.metrics import RELEASED_THRESHOLD
 from colrun.networks.base import Gradients
-from colrun.networks.batch import FEW, Batch
+from colrun.networks.batch import Batch
 from colrun.networks.cells import CELLS, get_cell
+from colrun.networks.lateral import FEW
 from colrun.networks.trajectory import Trajectory
 
 CHUNK_NUMBERS = 40_000

@@ -10,9 +10,10 @@ from colrun.engine import measure, measure_torch
 from colrun.estimators import EstimatorName, parse_estimator
 from colrun.networks import batch as batches
 from colrun.networks.architecture import Architecture
-from colrun.networks.batch import FEW, Batch
+from colrun.networks.batch import Batch
 from colrun.networks.cells import CELLS
 from colrun.networks.columnar import build
+from colrun.networks.lateral import FEW
 from colrun.testbed import sequence
 
 NAMES = [

@@ -17,6 +17,7 @@ from torch import Tensor
 from colrun.networks.architecture import Architecture
 from colrun.networks.cells import CELLS
 from colrun.networks.columnar import ColumnarNetwork, draw_numbers, draw_weights, masks_of
+from colrun.networks.lateral import FEW
 from colrun.testbed import Sequence, initial_w, sequence
 
 Array = NDArray[Any]
@@ -66,10 +67,6 @@ class Layers:
         z = torch.relu(self.pre_x)
         f = torch.relu(z @ self.B_t + self.c.unsqueeze(2))
         return torch.cat([z, z.new_ones(*z.shape[:-1], 1)], dim=-1), f
-
-
-FEW = 0.04
-"""Below this survival probability lateral weights are few enough to be kept as a list."""
 
 
 @dataclass(frozen=True)

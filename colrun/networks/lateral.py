@@ -10,6 +10,8 @@ from decimal import Decimal
 from colrun.errors import InvalidValueError, shown
 
 DENSE = "dense"
+FEW = 0.04
+"""Below this survival probability lateral weights are few enough for the engine to keep them as a list."""
 
 
 def parse_level(level: object) -> float | str:

@@ -12,9 +12,7 @@ from colrun.estimators import parse_estimator
 from colrun.experiments import Experiment
 from colrun.experiments.grids import Config, alignment_block_size
 from colrun.networks.cells import CELLS
-from colrun.networks.lateral import survival
-
-FEW = 0.04  # as networks/batch.py: below it lateral weights are a list
+from colrun.networks.lateral import FEW, survival
 
 PRICES: dict[str, float] = {
     "calls": 5.8e-4,
