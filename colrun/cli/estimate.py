@@ -9,7 +9,7 @@ from colrun.store.paths import Paths
 from colrun.sweep.cost import machine_factor
 from colrun.sweep.file import Sweep
 
-BYTES_PER_ROW = 90
+BYTES_PER_ROW = 50
 """Of the compressed Parquet parts."""
 
 
