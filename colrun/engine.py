@@ -5,11 +5,13 @@ to read and serves cells and estimators that have no kernels.
 """
 
 from collections.abc import Sequence as Several
+from functools import reduce
+from operator import add
 
-import torch
 from torch import Tensor
 
-from colrun.compiled import Compiled, has_kernels
+from colrun.compiled.contract import Credit, compared, gradient
+from colrun.compiled.run import Compiled, has_kernels
 from colrun.estimators import EstimatorName, get_estimator
 from colrun.estimators.base import StateCredit
 from colrun.metrics import compare, diverged, from_sums
@@ -48,7 +50,7 @@ def compiled_gradients(
         estimator = get_estimator(family)
         if isinstance(estimator, StateCredit):
             credits = estimator.compiled_credits(compiled, windows)
-            gradients = [compiled.unpack(compiled.gradient(credit, estimator.crosses)) for credit in credits]
+            gradients = [gradient(compiled, credit, estimator.crosses) for credit in credits]
         else:
             gradients = estimator.gradients(compiled.trajectory, windows)
         found |= {EstimatorName(family, w): g for w, g in zip(windows, gradients, strict=True)}
@@ -71,22 +73,23 @@ def measure(
     if not has_kernels(batch):
         return measure_torch(batch, names, step_size)
     compiled = Compiled(batch, step_size)
-    (credit,) = _state_credit(TRUTH.family).compiled_credits(compiled, [None])
-    truth = compiled.truth(credit)
+    (truth,) = _state_credit(TRUTH.family).compiled_credits(compiled, [None])
     max_error = compiled.delta.abs().amax(dim=1)
     found: dict[EstimatorName, Metrics] = {}
-    credits: dict[EstimatorName, tuple[Tensor, bool]] = {}
+    credits: dict[EstimatorName, Credit] = {}
     for family, windows in by_family(names).items():
         estimator = get_estimator(family)
         if isinstance(estimator, StateCredit):
             for window, credit in zip(windows, estimator.compiled_credits(compiled, windows), strict=True):
                 credits[EstimatorName(family, window)] = credit, estimator.crosses
         else:
-            known = compiled.unpack(truth.gradient)
+            known = gradient(compiled, truth, crosses=True)
             for window, each in zip(windows, estimator.gradients(compiled.trajectory, windows), strict=True):
                 found[EstimatorName(family, window)] = complete(compare(known, each, batch.masks), max_error)
     if credits:
-        every = from_sums(torch.stack(compiled.compare(truth, list(credits.values())), dim=1))
+        groups = compared(compiled, truth, list(credits.values()))
+        # One after another: torch adds in an order that depends on how many there are beside them.
+        every = from_sums(reduce(add, groups))
         for n, name in enumerate(credits):
             found[name] = complete({metric: values[n] for metric, values in every.items()}, max_error)
     return {name: found[name] for name in names}

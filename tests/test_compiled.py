@@ -5,7 +5,8 @@ import itertools
 import pytest
 import torch
 
-from colrun.compiled import Compiled
+from colrun.compiled.contract import compared, gradient
+from colrun.compiled.run import Compiled
 from colrun.engine import measure, measure_torch
 from colrun.estimators import EstimatorName, parse_estimator
 from colrun.networks import batch as batches
@@ -109,11 +110,9 @@ def test_levels_that_share_their_draws_do_not_disturb_each_other() -> None:
             found = measure(Batch.draw(shape, (0, 1), 9, torch.float64), names)[names[0]]
             assert all(torch.equal(found[metric], wanted[metric]) for metric in wanted)
     both = [Compiled(Batch.draw(shape, (0, 1), 9, torch.float64), None) for shape in shapes[:2]]
-    first = both[0].unpack(both[0].gradient(both[0].adjoint(9), True))
-    both[1].gradient(both[1].adjoint(9), True)
-    again = both[0].unpack(both[0].gradient(both[0].adjoint(9), True))
+    first = gradient(both[0], both[0].adjoint(9), True)
+    gradient(both[1], both[1].adjoint(9), True)
+    again = gradient(both[0], both[0].adjoint(9), True)
     assert all(torch.equal(first[name], again[name]) for name in first)
-    truths = [each.truth(each.adjoint(9)) for each in both]
-    credit = [(each.lagged([3])[0], True) for each in both]
-    sums = [each.compare(truth, [own]) for each, truth, own in zip(both, truths, credit, strict=True)]
-    assert torch.equal(both[0].compare(truths[0], credit[:1])[0], sums[0][0])
+    sums = [compared(each, each.adjoint(9), [(each.lagged([3])[0], True)]) for each in both]
+    assert torch.equal(compared(both[0], both[0].adjoint(9), [(both[0].lagged([3])[0], True)]), sums[0])

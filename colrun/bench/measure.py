@@ -12,7 +12,8 @@ import torch
 from colrun.bench.operations import operations
 from colrun.bench.plain import measure_plain
 from colrun.bench.vectorised import measure_vectorised
-from colrun.compiled import Compiled
+from colrun.compiled.contract import compared
+from colrun.compiled.run import Compiled
 from colrun.engine import TRUTH, by_family, measure
 from colrun.estimators import EstimatorName, get_estimator
 from colrun.estimators.base import StateCredit
@@ -74,8 +75,7 @@ def stages(work: Work) -> dict[str, float]:
     estimators = {family: get_estimator(family) for family in by_family(work.names)}
     state = {family: each for family, each in estimators.items() if isinstance(each, StateCredit)}
     windows = by_family(work.names)
-    truth_credit = compiled.adjoint(work.steps)
-    truth = compiled.truth(truth_credit)
+    truth = compiled.adjoint(work.steps)
     credits = {family: each.compiled_credits(compiled, windows[family]) for family, each in state.items()}
 
     def all_credits() -> None:
@@ -84,16 +84,15 @@ def stages(work: Work) -> dict[str, float]:
             each.compiled_credits(compiled, windows[family])
 
     def all_metrics() -> None:
-        compiled.compare(
-            truth, [(credit, each.crosses) for family, each in state.items() for credit in credits[family]]
+        compared(
+            compiled, truth, [(credit, each.crosses) for family, each in state.items() for credit in credits[family]]
         )
 
     found = {
         "masks": cpu_seconds(work.draw),
         "forward and Jacobian": cpu_seconds(lambda: Compiled(batch, work.step_size)),
         "credits": cpu_seconds(all_credits),
-        "truth": cpu_seconds(lambda: compiled.truth(truth_credit)),
-        "estimates and metrics": cpu_seconds(all_metrics),
+        "gradients and metrics": cpu_seconds(all_metrics),
     }
     return {name: seconds / work.block for name, seconds in found.items()}
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from colrun.kernels import Array, Listed, kernel
+from colrun.kernels import Array, Laterals, kernel
 from colrun.kernels.cells import update
 
 
@@ -49,16 +49,27 @@ def features(
 
 
 @kernel
-def from_all(U: Array, f: Array, t: int, a: Array) -> None:
-    """a(t) += U f(t) with all of U (G, C, C, W); f is (C, T, W), a (T, G, C)."""
-    G, C, _, W = U.shape
-    for g in range(G):
-        for i in range(C):
-            for j in range(C):
-                part = a[t, g, i] * 0.0
-                for v in range(W):
-                    part += U[g, i, j, v] * f[j, t, v]
-                a[t, g, i] += part
+def from_whole(whole: Array, f: Array, t: int, a: Array) -> None:
+    """a(t) += U f(t) with all of U by source column, (C, G·C, W); f is (C, T, W), a (T, G, C)."""
+    C, GC, W = whole.shape
+    for j in range(C):
+        for i in range(GC):
+            part = a[t, 0, 0] * 0.0
+            for v in range(W):
+                part += whole[j, i, v] * f[j, t, v]
+            a[t, i // C, i % C] += part
+
+
+@kernel
+def from_whole_at_once(whole: Array, f: Array, q: Array, room: Array, a: Array) -> None:
+    """The same for all steps, where features are known beforehand; q is (G, C), room (T, G·C)."""
+    T, G, C = a.shape
+    for j in range(C):
+        np.dot(f[j], whole[j].T, room)
+        for t in range(T):
+            for g in range(G):
+                for i in range(C):
+                    a[t, g, i] = room[t, g * C + i] + (q[g, i] if j == 0 else a[t, g, i])
 
 
 @kernel
@@ -74,11 +85,11 @@ def from_own(U_own: Array, f: Array, t: int, a: Array) -> None:
 
 
 @kernel
-def from_listed(laterals: Listed, start: int, stop: int, f: Array, t: int, a: Array) -> None:
-    """a(t) += U f(t) with listed lateral weights."""
-    value, gate, to, source, unit = laterals
-    for n in range(start, stop):
-        a[t, gate[n], to[n]] += value[n] * f[source[n], t, unit[n]]
+def from_listed(laterals: Laterals, n: int, f: Array, t: int, a: Array) -> None:
+    """a(t) += U f(t) with the listed lateral weights of network n."""
+    for j in range(f.shape[0]):
+        for m in range(laterals.starts[n, j], laterals.starts[n, j + 1]):
+            a[t, laterals.gate[m], laterals.to[m]] += laterals.value[m] * f[j, t, laterals.unit[m]]
 
 
 @kernel
@@ -95,34 +106,37 @@ def recurrence(R: Array, s: Array, t: int, r: Array) -> None:
 
 @kernel
 def run(
-    cell: int, stateful: bool, sparse: bool, alpha: float,
-    pre_x: Array, A_h: Array, B_t: Array, c: Array, U: Array, U_own: Array, laterals: Listed, starts: Array,
+    cell: int, stateful: bool, alpha: float,
+    pre_x: Array, A_h: Array, B_t: Array, c: Array, laterals: Laterals,
     R: Array, q: Array, y: Array, z: Array, f: Array, a: Array, r: Array, s: Array, w: Array, delta: Array,
 ) -> None:  # fmt: skip
     """All networks, all steps.
 
-    `stateful`: columns see their state, so z, f and a are found here; otherwise they are there already. w (N, T+1, C)
+    `stateful`: columns see their state, so z and f are found here; otherwise they are there already. w (N, T+1, C)
     holds w(0) on entry; `alpha` is 0 where w does not learn.
     """
     N, T = y.shape
     G, C, W = q.shape[1], q.shape[2], f.shape[3]
     total, active, height = np.empty(W, f.dtype), np.empty(W + 4, np.int64), np.empty(W + 4, f.dtype)
+    room = np.empty((T, G * C), f.dtype)
     for n in range(N):
         # Taken here once: a view inside the loop over steps costs as much as the arithmetic of a small network.
         pre_n, A_n, B_n, c_n, z_n, f_n = pre_x[n], A_h[n], B_t[n], c[n], z[n], f[n]
-        a_n, r_n, s_n, w_n, R_n = a[n], r[n], s[n], w[n], R[n]
+        a_n, r_n, s_n, w_n, R_n, own = a[n], r[n], s[n], w[n], R[n], laterals.own[n]
+        if not stateful and not laterals.listed:
+            from_whole_at_once(laterals.whole[n], f_n, q[n], room, a_n)
         for t in range(T):
             if stateful:
                 features(pre_n, A_n, B_n, c_n, s_n[t, 0], z_n, f_n, t, total, active, height)
-            if stateful or sparse:
+            if stateful or laterals.listed:
                 for g in range(G):
                     for i in range(C):
                         a_n[t, g, i] = q[n, g, i]
-                if sparse:
-                    from_own(U_own[n], f_n, t, a_n)
-                    from_listed(laterals, starts[n, 0], starts[n, C], f_n, t, a_n)
+                if laterals.listed:
+                    from_own(own, f_n, t, a_n)
+                    from_listed(laterals, n, f_n, t, a_n)
                 else:
-                    from_all(U[n], f_n, t, a_n)
+                    from_whole(laterals.whole[n], f_n, t, a_n)
             recurrence(R_n, s_n, t, r_n)
             error = y[n, t]
             for i in range(C):

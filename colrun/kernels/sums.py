@@ -1,20 +1,20 @@
 """The sums behind the metrics, in float64, in one pass over the numbers.
 
-Of the truth, once: weights with g ≠ 0, Σ|g|, count, Σg². Of each estimate: aligned, aligned and counted as the released
-code does, Σ|ĝ - g|, Σ g ĝ, Σ ĝ².
+Of the truth, once: weights with g ≠ 0, Σ|g|, Σg². Of each estimate: aligned, aligned and counted as the released code
+does, Σ|ĝ - g|, Σ g ĝ, Σ ĝ². A masked weight is 0 in both and adds nothing.
 """
 
 import numpy as np
 
 from colrun.kernels import Array, kernel
 
-TRUTH, ESTIMATE = 4, 6
+TRUTH, ESTIMATE = 3, 6
 
 
 @kernel
 def of_truth(truth: Array, sums: Array) -> None:
     """Add those of a flat array."""
-    nonzero = 0
+    nonzero = np.int64(0)
     size = gg = 0.0
     for n in range(truth.size):
         g = np.float64(truth[n])
@@ -23,8 +23,7 @@ def of_truth(truth: Array, sums: Array) -> None:
         gg += g * g
     sums[0] += nonzero
     sums[1] += size
-    sums[2] += truth.size
-    sums[3] += gg
+    sums[2] += gg
 
 
 @kernel
@@ -53,41 +52,9 @@ def of_estimate(truth: Array, estimate: Array, threshold: float, sums: Array) ->
 
 
 @kernel
-def of_truth_by_network(truth: Array, per_network: int, begin: int, sums: Array) -> None:
-    """Rows from number `begin` on, so many per network; sums (N, TRUTH)."""
-    for m in range(truth.shape[0]):
-        of_truth(truth[m], sums[(begin + m) // per_network])
-
-
-@kernel
-def of_estimates(
-    truth_first: Array, truth_second: Array, first: Array, second: Array,
-    per_network: int, begin: int, threshold: float, sums: Array,
-) -> None:  # fmt: skip
-    """Both layers, rows from number `begin` on, so many per network; sums (N, ESTIMATE)."""
-    for m in range(truth_first.shape[0]):
-        total = sums[(begin + m) // per_network]
-        of_estimate(truth_first[m], first[m], threshold, total)
-        of_estimate(truth_second[m], second[m], threshold, total)
-
-
-@kernel
-def of_truth_listed(truth: Array, starts: Array, sums: Array) -> None:
-    """Weights in a list, those of network n from starts[n, 0] to starts[n, -1]."""
-    for n in range(starts.shape[0]):
-        of_truth(truth[starts[n, 0] : starts[n, -1]], sums[n])
-
-
-@kernel
-def of_estimate_listed(truth: Array, estimate: Array, starts: Array, threshold: float, sums: Array) -> None:
-    """The same for an estimate."""
-    for n in range(starts.shape[0]):
-        part = slice(starts[n, 0], starts[n, -1])
-        of_estimate(truth[part], estimate[part], threshold, sums[n])
-
-
-@kernel
-def gather(values: Array, places: Array, out: Array) -> None:
-    """out = values[places]."""
-    for n in range(places.size):
-        out[n] = values[places[n]]
+def add(e: int, pair: Array, begin: int, end: int, threshold: float, truth: Array, estimate: Array) -> None:
+    """Of gradient number e, from `begin` to `end`: pair[0] is the truth, gradient 0, and pair[1] the estimate."""
+    if e == 0:
+        of_truth(pair[0][begin:end], truth)
+    else:
+        of_estimate(pair[0][begin:end], pair[1][begin:end], threshold, estimate)

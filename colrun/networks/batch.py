@@ -5,7 +5,7 @@ levels and step sizes of the same seeds.
 """
 
 from collections.abc import Sequence as Several
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -40,8 +40,6 @@ class Layers:
     """(N, T, inputs)"""
     y: Tensor
     """(N, T)"""
-    filled_by: list[Tensor] = field(default_factory=list)
-    """The h(t-1) that stand in `seen`: kept here, so that no later tensor can be taken for it."""
 
     @cached_property
     def B_t(self) -> Tensor:
@@ -49,17 +47,9 @@ class Layers:
         return self.B.transpose(-1, -2).contiguous()
 
     @cached_property
-    def seen(self) -> Tensor:
-        """(N, C, T, inputs + 2): what multiplies the first layer: x, then a place for h_i(t-1), then 1 for the bias."""
-        N, T, inputs = self.x.shape
-        seen = self.x.new_ones(N, self.b.shape[1], T, inputs + 2)
-        seen[..., :inputs] = self.x.unsqueeze(1)
-        return seen
-
-    @cached_property
     def pre_x(self) -> Tensor:
         """(N, C, T, W): A x + b without the own state."""
-        return self.seen[..., : self.x.shape[-1]] @ self.A_x.transpose(-1, -2) + self.b.unsqueeze(2)
+        return self.x.unsqueeze(1) @ self.A_x.transpose(-1, -2) + self.b.unsqueeze(2)
 
     @cached_property
     def stateless(self) -> tuple[Tensor, Tensor]:

@@ -1,0 +1,94 @@
+"""From credits to gradients, or straight to the sums behind the metrics: networks/contraction.py by kernels."""
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from colrun.compiled.laterals import from_source
+from colrun.compiled.run import Compiled
+from colrun.kernels import Array, compare, sums
+from colrun.metrics import RELEASED_THRESHOLD
+from colrun.networks.base import Gradients
+from colrun.networks.cells import CELLS
+
+Credit = tuple[Tensor, bool]
+"""A credit of states, (N, T, P) or (N, T, S, C), and whether it crosses columns."""
+
+
+def gradient(run: Compiled, credit: Tensor, crosses: bool) -> Gradients:
+    """By name, (N, …), zero where masked."""
+    batch, shared = run.batch, run.batch.layers
+    N, _, G, C = run.a.shape
+    W, inputs = batch.architecture.width, batch.architecture.inputs
+    a, r = _of_gates(run, [credit])
+    new = run.f.new_empty
+    first, second = new(N, C, W, inputs + run.stateful + 1), new(N, C, W, W + 1)
+    U, R, q = run.f.new_zeros(N, C, G * C, W), new(N, G * C, C), new(N, G * C)
+    given = (shared.x, run.h_tm1, run.z, run.f, shared.B, first, second, U, R, q)
+    compare.gradients(
+        a[0].numpy(), r[0].numpy(), crosses, run.laterals, _R_exists(run), run.linked, run.stateful,
+        *(tensor.numpy() for tensor in given),
+    )  # fmt: skip
+    found = {"A": first[..., :-1], "b": first[..., -1], "B": second[..., :-1], "c": second[..., -1]}
+    by_target = torch.from_numpy(from_source(U.numpy(), G))
+    for g, gate in enumerate(CELLS[run.cell].gates):
+        found |= {
+            f"U.{gate}": by_target[:, g],
+            f"R.{gate}": R.view(N, G, C, C)[:, g],
+            f"q.{gate}": q.view(N, G, C)[:, g],
+        }
+    return {name: found[name].clone() for name in batch.masks}
+
+
+def compared(run: Compiled, truth: Tensor, credits: list[Credit]) -> Tensor:
+    """The sums behind metrics.compare by group of weights, (groups, 10, credits, N); the truth crosses columns."""
+    batch, shared = run.batch, run.batch.layers
+    N = len(batch.seeds)
+    a, r = _of_gates(run, [truth, *(credit for credit, _ in credits)])
+    crosses = np.array([True, *(each for _, each in credits)])
+    of_truth = np.zeros((N, compare.GROUPS, sums.TRUTH))
+    of_estimates = np.zeros((N, len(credits), compare.GROUPS, sums.ESTIMATE))
+    given = (shared.x, run.h_tm1, run.z, run.f, shared.B)
+    compare.compare(
+        a.numpy(), r.numpy(), crosses, run.laterals, _R_exists(run), run.linked,
+        batch.architecture.switches.state_bias, run.stateful,
+        *(tensor.numpy() for tensor in given), RELEASED_THRESHOLD, of_truth, of_estimates,
+    )  # fmt: skip
+    aligned, released, counted, error, dot, ee = torch.from_numpy(of_estimates).permute(3, 2, 1, 0)
+    known = torch.from_numpy(of_truth).permute(2, 1, 0).unsqueeze(2).expand(-1, -1, len(credits), N)
+    nonzero, size, gg = known
+    count = _counts(run).T.unsqueeze(1).expand_as(nonzero)
+    return torch.stack([aligned, nonzero, released, counted, error, size, count, dot, gg, ee], dim=1)
+
+
+def _of_gates(run: Compiled, credits: list[Tensor]) -> tuple[Tensor, Tensor]:
+    """Credits of U f + q and of R h(t-1), (E, N, T, G·C), from those of states."""
+    by_a, by_r, _ = run.partials
+    N, T, S, G, C = by_a.shape
+    if S == 1:
+        states = torch.stack([credit.reshape(N, T, 1, C) for credit in credits])
+        a, r = states * by_a[:, :, 0], states * by_r[:, :, 0]
+    else:
+        states = torch.stack([credit.reshape(N, T, S, 1, C) for credit in credits])
+        a, r = (states * by_a).sum(3), (states * by_r).sum(3)
+    return a.reshape(-1, N, T, G * C), r.reshape(-1, N, T, G * C)
+
+
+def _R_exists(run: Compiled) -> Array:
+    N, G, C, _ = run.batch.R_exists.shape
+    found: Array = run.batch.R_exists.reshape(N, G * C, C).numpy()
+    return found
+
+
+def _counts(run: Compiled) -> Tensor:
+    """(N, groups): how many weights of each exist."""
+    architecture = run.batch.architecture
+    N, _, G, C = run.a.shape
+    W = architecture.width
+    counts = torch.zeros(N, compare.GROUPS, dtype=torch.float64)
+    counts[:, compare.FIRST] = C * W * (architecture.inputs + run.stateful + 1)
+    counts[:, compare.SECOND] = C * W * (W + 1)
+    counts[:, compare.OWN] = G * C * (W + architecture.switches.state_bias)
+    counts[:, compare.LATERAL] = torch.tensor(run.batch.lateral_weights(), dtype=torch.float64)
+    counts[:, compare.RECURRENT] = run.batch.R_exists.flatten(1).sum(1).double()
+    return counts

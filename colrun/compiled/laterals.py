@@ -1,0 +1,43 @@
+"""U as the kernels take it."""
+
+import numpy as np
+from torch import Tensor
+
+from colrun.kernels import Array, Laterals
+from colrun.networks.batch import Batch
+from colrun.networks.lateral import FEW
+
+
+def laterals_of(batch: Batch) -> Laterals:
+    """A list where few survive, by the config and never by the mask drawn; whole otherwise."""
+    U = batch.drawn.weights["U"]
+    N, _, C, _, W = U.shape
+    own = U.diagonal(dim1=2, dim2=3).transpose(-1, -2).contiguous().numpy()
+    survival = batch.architecture.survival
+    listed, masked = survival < FEW, survival < 1.0
+    places = batch.lateral_places if listed else np.zeros(0, dtype=np.int64)
+    network, _, _, source, _ = np.unravel_index(places, U.shape)
+    places = places[np.argsort(network * C + source, kind="stable")]
+    network, gate, to, source, unit = np.unravel_index(places, U.shape)
+    edges = np.searchsorted(network * C + source, np.arange(N * C + 1))
+    starts = edges[np.arange(N)[:, None] * C + np.arange(C + 1)]
+    value = U.numpy().reshape(-1)[places]
+    if listed:
+        whole, exists = np.empty((1, 1, 1, W), dtype=value.dtype), np.empty((1, 1, 1, W), dtype=np.bool_)
+    else:
+        whole = by_source(batch.U)
+        exists = by_source(batch.exists["U"]) if masked else np.empty((1, 1, 1, W), dtype=np.bool_)
+    return Laterals(own, listed, value, gate, to, unit, starts, whole, masked, exists)
+
+
+def by_source(U: Tensor) -> Array:
+    """(N, G, C, C, W) as (N, C, G·C, W), source column first: what a column multiplies lies together."""
+    N, G, C, _, W = U.shape
+    found: Array = U.permute(0, 3, 1, 2, 4).contiguous().view(N, C, G * C, W).numpy()
+    return found
+
+
+def from_source(U: Array, G: int) -> Array:
+    """Back to (N, G, C, C, W)."""
+    N, C, _, W = U.shape
+    return U.reshape(N, C, G, C, W).transpose(0, 2, 3, 1, 4)
