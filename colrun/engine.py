@@ -1,6 +1,6 @@
 """A batch of networks in, gradients or metrics of every estimator out: all estimators run on one trajectory.
 
-Two paths give the same numbers: the compiled one (compiled.py), which sweeps use, and the pure torch one, which is easy
+Two paths give the same numbers: the compiled one (compiled/), which sweeps use, and the pure torch one, which is easy
 to read and serves cells and estimators that have no kernels.
 """
 

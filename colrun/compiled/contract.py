@@ -62,7 +62,7 @@ def compared(run: Compiled, truth: Tensor, credits: list[Credit]) -> Tensor:
 
 
 def _of_gates(run: Compiled, credits: list[Tensor]) -> tuple[Tensor, Tensor]:
-    """Credits of U f + q and of R h(t-1), (E, N, T, G·C), from those of states."""
+    """Credits of U f + q and of R h(t-1), (E, N, G·C, T), from those of states."""
     by_a, by_r, _ = run.partials
     N, T, S, G, C = by_a.shape
     if S == 1:
@@ -71,7 +71,8 @@ def _of_gates(run: Compiled, credits: list[Tensor]) -> tuple[Tensor, Tensor]:
     else:
         states = torch.stack([credit.reshape(N, T, S, 1, C) for credit in credits])
         a, r = (states * by_a).sum(3), (states * by_r).sum(3)
-    return a.reshape(-1, N, T, G * C), r.reshape(-1, N, T, G * C)
+    a, r = (each.reshape(-1, N, T, G * C).transpose(2, 3).contiguous() for each in (a, r))
+    return a, r
 
 
 def _R_exists(run: Compiled) -> Array:

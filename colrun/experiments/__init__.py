@@ -87,7 +87,7 @@ EXPERIMENTS = {
             alignment_block_size,
             lambda config: config[:4] + config[6:],  # all but lateral level and step size
             takes_estimators=True,
-            numerics=1,
+            numerics=2,
         ),
         Experiment(
             "decay",

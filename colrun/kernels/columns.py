@@ -1,6 +1,7 @@
 """The gradient of one column from a credit: what every estimator shares, and where the engine spends its time.
 
-The column is number j of its network; arrays are the network's: a (T, G·C) is the credit of U f + q.
+The column is number j of network n; a (G·C, T) is the credit of the network's U f + q. Steps come last wherever a loop
+runs over them, so that narrow columns use the vector units as well as wide ones.
 """
 
 import numpy as np
@@ -9,77 +10,81 @@ from colrun.kernels import Array, Laterals, kernel
 
 
 @kernel
+def turn(given: Array, out: Array) -> None:
+    """(T, W) as (W, T); `given` may have more columns."""
+    for v in range(out.shape[0]):
+        for t in range(out.shape[1]):
+            out[v, t] = given[t, v]
+
+
+@kernel
 def credit_of_features(a: Array, crosses: bool, laterals: Laterals, n: int, j: int, f: Array, out: Array) -> None:
-    """Credit of the second layer's pre-activation, (T, W): through own weights, and laterals if it crosses columns."""
-    T, W = out.shape
+    """Credit of the second layer's pre-activation, (W, T): through own weights, and laterals if it crosses columns."""
+    W, T = out.shape
     G, C = laterals.own.shape[1], laterals.own.shape[2]
     if crosses and not laterals.listed:
-        np.dot(a, laterals.whole[n, j], out)
-        for t in range(T):
-            for v in range(W):
-                out[t, v] = out[t, v] if f[t, v] > 0.0 else 0.0
-        return
-    for t in range(T):
-        credit = a[t, j]
-        own = laterals.own[n, 0, j]
+        np.dot(laterals.whole[n, j].T, a, out)
         for v in range(W):
-            out[t, v] = credit * own[v] if f[t, v] > 0.0 else 0.0
+            for t in range(T):
+                out[v, t] = out[v, t] if f[v, t] > 0.0 else 0.0
+        return
+    for v in range(W):
+        weight = laterals.own[n, 0, j, v]
+        for t in range(T):
+            out[v, t] = a[j, t] * weight if f[v, t] > 0.0 else 0.0
         for g in range(1, G):
-            credit = a[t, g * C + j]
-            own = laterals.own[n, g, j]
-            for v in range(W):
-                out[t, v] += credit * own[v] if f[t, v] > 0.0 else 0.0
+            weight = laterals.own[n, g, j, v]
+            for t in range(T):
+                out[v, t] += a[g * C + j, t] * weight if f[v, t] > 0.0 else 0.0
     if crosses:
         for m in range(laterals.starts[n, j], laterals.starts[n, j + 1]):
-            source, v, weight = laterals.gate[m] * C + laterals.to[m], laterals.unit[m], laterals.value[m]
+            to, v, weight = laterals.gate[m] * C + laterals.to[m], laterals.unit[m], laterals.value[m]
             for t in range(T):
-                if f[t, v] > 0.0:
-                    out[t, v] += a[t, source] * weight
+                out[v, t] += a[to, t] * weight if f[v, t] > 0.0 else 0.0
 
 
 @kernel
 def gradient_of_layers(
-    second_credit: Array, B: Array, z: Array, seen: Array, first_credit: Array, first: Array, second: Array
-) -> None:
-    """Of [A, own state, b] and [B, c]: credits (T, W), z (T, W+1) and seen (T, …) with a 1 at the end for the bias."""
-    T, W = second_credit.shape
-    np.dot(second_credit, B, first_credit)
-    for t in range(T):
-        for v in range(W):
-            first_credit[t, v] = first_credit[t, v] if z[t, v] > 0.0 else 0.0
-    np.dot(first_credit.T, seen, first)
-    np.dot(second_credit.T, z, second)
+    second_credit: Array, B: Array, z: Array, z_turned: Array, seen: Array,
+    first_credit: Array, first: Array, second: Array,
+) -> None:  # fmt: skip
+    """Of [A, own state, b] and [B, c]: credits (W, T), z (T, W+1) and seen (T, …) with a 1 at the end for the bias."""
+    W, T = second_credit.shape
+    np.dot(B.T, second_credit, first_credit)
+    for v in range(W):
+        for t in range(T):
+            first_credit[v, t] = first_credit[v, t] if z_turned[v, t] > 0.0 else 0.0
+    np.dot(first_credit, seen, first)
+    np.dot(second_credit, z, second)
 
 
 @kernel
 def gradient_of_own(a: Array, j: int, C: int, f: Array, out: Array) -> None:
-    """U_jj: out (G, W) = Σ_t a_j(t) f_j(t)."""
-    G, W = out.shape
-    for g in range(G):
-        for v in range(W):
-            out[g, v] = 0.0
-        for t in range(a.shape[0]):
-            credit = a[t, g * C + j]
-            for v in range(W):
-                out[g, v] += credit * f[t, v]
+    """U_jj: out (G, W) = Σ_t a_j(t) f_j(t); f (W, T)."""
+    for g in range(out.shape[0]):
+        for v in range(out.shape[1]):
+            total = f[0, 0] * 0.0
+            for t in range(f.shape[1]):
+                total += a[g * C + j, t] * f[v, t]
+            out[g, v] = total
 
 
 @kernel
 def gradient_of_listed(a: Array, laterals: Laterals, n: int, j: int, f: Array, out: Array) -> None:
-    """The listed U_ij of source column j: out[m] = Σ_t a_i(t) f_j(t)."""
+    """The listed U_ij of source column j: out[m] = Σ_t a_i(t) f_j(t); f (W, T)."""
     start, C = laterals.starts[n, j], laterals.own.shape[2]
     for m in range(start, laterals.starts[n, j + 1]):
         to, v = laterals.gate[m] * C + laterals.to[m], laterals.unit[m]
         total = f[0, 0] * 0.0
-        for t in range(a.shape[0]):
-            total += a[t, to] * f[t, v]
+        for t in range(f.shape[1]):
+            total += a[to, t] * f[v, t]
         out[m - start] = total
 
 
 @kernel
 def gradient_of_whole(a: Array, laterals: Laterals, n: int, j: int, f: Array, out: Array) -> None:
-    """All U_ij of source column j, own weights included: out (G·C, W), zero where masked."""
-    np.dot(a.T, f, out)
+    """All U_ij of source column j, own weights included: out (G·C, W), zero where masked; f (T, W)."""
+    np.dot(a, f, out)
     if laterals.masked:
         exists = laterals.exists[n, j]
         for i in range(out.shape[0]):
@@ -89,8 +94,8 @@ def gradient_of_whole(a: Array, laterals: Laterals, n: int, j: int, f: Array, ou
 
 @kernel
 def gradient_of_recurrence(r: Array, h_tm1: Array, R_exists: Array, out: Array) -> None:
-    """R of one network, (G·C, C), zero where masked: r (T, G·C), h_tm1 (T, C)."""
-    np.dot(r.T, h_tm1, out)
+    """R of one network, (G·C, C), zero where masked: r (G·C, T), h_tm1 (T, C)."""
+    np.dot(r, h_tm1, out)
     for i in range(out.shape[0]):
         for j in range(out.shape[1]):
             out[i, j] = out[i, j] if R_exists[i, j] else 0.0
@@ -99,7 +104,8 @@ def gradient_of_recurrence(r: Array, h_tm1: Array, R_exists: Array, out: Array) 
 @kernel
 def gradient_of_bias(a: Array, out: Array) -> None:
     """q of one network, (G·C,)."""
-    out[:] = 0.0
-    for t in range(a.shape[0]):
-        for i in range(out.size):
-            out[i] += a[t, i]
+    for i in range(out.size):
+        total = a[0, 0] * 0.0
+        for t in range(a.shape[1]):
+            total += a[i, t]
+        out[i] = total

@@ -12,49 +12,54 @@ TRUTH, ESTIMATE = 3, 6
 
 
 @kernel
-def of_truth(truth: Array, sums: Array) -> None:
-    """Add those of a flat array."""
+def of_truth(pair: Array, begin: int, end: int, sums: Array, n: int, group: int) -> None:
+    """Add those of pair[0] from `begin` to `end` to sums[n, group]."""
     nonzero = np.int64(0)
     size = gg = 0.0
-    for n in range(truth.size):
-        g = np.float64(truth[n])
+    for k in range(begin, end):
+        g = np.float64(pair[0, k])
         nonzero += g != 0.0
         size += abs(g)
         gg += g * g
-    sums[0] += nonzero
-    sums[1] += size
-    sums[2] += gg
+    sums[n, group, 0] += nonzero
+    sums[n, group, 1] += size
+    sums[n, group, 2] += gg
 
 
 @kernel
-def of_estimate(truth: Array, estimate: Array, threshold: float, sums: Array) -> None:
-    """Add those of flat arrays."""
+def of_estimate(pair: Array, begin: int, end: int, threshold: float, sums: Array, n: int, e: int, group: int) -> None:
+    """Add those of pair[1] against pair[0] from `begin` to `end` to sums[n, e, group].
+
+    Rows and places are given as numbers, not as views: taking a view costs as much as the sums of a small column.
+    """
     aligned, released, counted = np.int64(0), np.int64(0), np.int64(0)
     error = dot = ee = 0.0
-    for n in range(truth.size):
-        g, e = np.float64(truth[n]), np.float64(estimate[n])
-        product = g * e
-        if truth.itemsize == 4:  # a product of two float32 numbers is never too small for float64
+    for k in range(begin, end):
+        g, estimate = np.float64(pair[0, k]), np.float64(pair[1, k])
+        product = g * estimate
+        if pair.itemsize == 4:  # a product of two float32 numbers is never too small for float64
             aligned += product > 0.0
         else:
-            aligned += ((g > 0.0) & (e > 0.0)) | ((g < 0.0) & (e < 0.0))
+            aligned += ((g > 0.0) & (estimate > 0.0)) | ((g < 0.0) & (estimate < 0.0))
         released += product > threshold
         counted += abs(product) > threshold
-        error += abs(e - g)
+        error += abs(estimate - g)
         dot += product
-        ee += e * e
-    sums[0] += aligned
-    sums[1] += released
-    sums[2] += counted
-    sums[3] += error
-    sums[4] += dot
-    sums[5] += ee
+        ee += estimate * estimate
+    sums[n, e, group, 0] += aligned
+    sums[n, e, group, 1] += released
+    sums[n, e, group, 2] += counted
+    sums[n, e, group, 3] += error
+    sums[n, e, group, 4] += dot
+    sums[n, e, group, 5] += ee
 
 
 @kernel
-def add(e: int, pair: Array, begin: int, end: int, threshold: float, truth: Array, estimate: Array) -> None:
-    """Of gradient number e, from `begin` to `end`: pair[0] is the truth, gradient 0, and pair[1] the estimate."""
+def add(
+    pair: Array, begin: int, end: int, threshold: float, truth: Array, estimates: Array, n: int, e: int, group: int
+) -> None:
+    """Of gradient number e: 0 is the truth, in pair[0]; the others come by in pair[1]."""
     if e == 0:
-        of_truth(pair[0][begin:end], truth)
+        of_truth(pair, begin, end, truth, n, group)
     else:
-        of_estimate(pair[0][begin:end], pair[1][begin:end], threshold, estimate)
+        of_estimate(pair, begin, end, threshold, estimates, n, e - 1, group)

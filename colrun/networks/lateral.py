@@ -10,7 +10,7 @@ from decimal import Decimal
 from colrun.errors import InvalidValueError, shown
 
 DENSE = "dense"
-FEW = 0.04
+FEW = 0.06
 """Below this survival probability lateral weights are few enough for the engine to keep them as a list."""
 
 

@@ -16,7 +16,7 @@ from colrun import __version__
 from colrun.store.paths import Paths, write_json
 from colrun.sweep.file import Sweep
 
-PACKAGES = ("torch", "numpy", "pandas", "pyarrow", "joblib", "click")
+PACKAGES = ("torch", "numpy", "scipy", "numba", "pandas", "pyarrow", "joblib", "click")
 
 
 def cpu_model() -> str:
