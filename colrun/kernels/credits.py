@@ -63,7 +63,7 @@ def pull_back_lags(
     J: Array, linked: bool, h: Array, w: Array, delta: float, alpha: float, reach: int,
     lam: Array, mu: Array, into: Array, into_mu: Array,
 ) -> None:  # fmt: skip
-    """`pull_back` for lags 0 … reach-2 at once: lam and mu are (P or C, lags), and lag ℓ becomes lag ℓ+1."""
+    """`pull_back` for windows 1 … reach-1 at once: lam and mu are (P or C, windows), and column ℓ becomes ℓ+1."""
     P, C = lam.shape[0], h.size
     for k in range(P):
         for ell in range(1, reach):
@@ -98,13 +98,14 @@ def pull_back_lags(
 def lagged_of_one(
     J: Array, linked: bool, h: Array, w: Array, delta: Array, alpha: float, windows: Array, out: Array
 ) -> None:
-    """For each of the increasing `windows` k the sum of the adjoints λ_ℓ, ℓ < k, as (windows, T, P).
+    """For each of the `windows` k the adjoint of the losses less than k steps ahead, as (windows, T, P).
 
-    Column ℓ of `lam` is the adjoint, at the current step, of the loss ℓ steps ahead; one step back it is column ℓ+1.
+    Column ℓ of `lam` holds that of the current step for the window ℓ+1: its own loss, and column ℓ-1 of the next step
+    pulled back.
     """
     T, C = h.shape
     P = out.shape[2]
-    K = min(windows[-1], T)
+    K = min(np.max(windows), T)
     lam, next_lam = np.zeros((P, K), dtype=out.dtype), np.zeros((P, K), dtype=out.dtype)
     mu, next_mu = np.zeros((C, K), dtype=out.dtype), np.zeros((C, K), dtype=out.dtype)
     for t in range(T - 1, -1, -1):
@@ -117,17 +118,17 @@ def lagged_of_one(
         for p in range(P):
             lam[p, 0] = 0.0
         for i in range(C):
-            lam[i, 0] = -delta[t] * w[t, i]
-            mu[i, 0] = -delta[t] * h[t, i]
-        for p in range(P):
-            total = lam[p, 0] * 0.0
-            start = 0
-            for number in range(windows.size):  # a window may reach beyond the last step
-                stop = min(windows[number], reach)
-                for ell in range(start, stop):
-                    total += lam[p, ell]
-                start = stop
-                out[number, t, p] = total
+            mu[i, 0] = 0.0
+            own, own_mu = -delta[t] * w[t, i], -delta[t] * h[t, i]
+            for ell in range(reach):
+                lam[i, ell] += own
+            if alpha != 0.0:
+                for ell in range(reach):
+                    mu[i, ell] += own_mu
+        for number in range(windows.size):  # a window may reach beyond the last step
+            ell = min(windows[number], reach) - 1
+            for p in range(P):
+                out[number, t, p] = lam[p, ell]
 
 
 @kernel
