@@ -30,6 +30,10 @@ class Paths:
         """Below `results`, whatever the name."""
         return cls(Path(results) / check_name(name))
 
+    def absolute(self) -> "Paths":
+        """The same for a process in another folder."""
+        return Paths(self.sweep.absolute())
+
     @property
     def rows(self) -> Path:
         """The link to the current generation."""
