@@ -30,7 +30,7 @@ class Dask:
         self.scheduler, self.jobs = scheduler, jobs
         self._cluster: LocalCluster | None = None
         self._client: Client | None = None
-        logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what matters is said in our words
+        _quiet()
         if scheduler is not None:
             self._connect()
 
@@ -165,6 +165,15 @@ class Dask:
                 if not left and not told and client is self._client:
                     notice("no Dask worker is left; waiting for one")
                 told = not left
+
+
+def _quiet() -> None:
+    """What matters is said in our words; Dask tells of each lost connection in many lines."""
+    import distributed  # noqa: F401  - sets up its loggers
+
+    names = [name for name in logging.root.manager.loggerDict if name.split(".")[0] in ("distributed", "tornado")]
+    for name in [*names, "asyncio"]:
+        logging.getLogger(name).setLevel(logging.CRITICAL)
 
 
 def _short(error: Exception) -> str:

@@ -72,7 +72,7 @@ class Paths:
     def parts(self) -> list[Path]:
         """The current parts."""
         try:
-            return sorted(path for path in self.rows.iterdir() if path.suffix == ".parquet")
+            return [self.rows / name for name in sorted(os.listdir(self.rows)) if name.endswith(".parquet")]
         except (FileNotFoundError, NotADirectoryError):
             return []
 
