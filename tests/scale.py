@@ -11,13 +11,14 @@ import resource
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
+from joblib import Parallel, delayed
+
 from colrun.experiments import get_experiment
-from colrun.store.index import Watch, publish
+from colrun.store.generations import current, part_path
 from colrun.store.parts import PartIndex, encode, make_table
-from colrun.store.paths import Paths
+from colrun.store.paths import Paths, claim
 from colrun.store.provenance import Run
 from colrun.sweep.file import Sweep, read_sweep
 from colrun.sweep.plan import Entry, entries
@@ -62,8 +63,8 @@ def made_up(sweep: Sweep, entry: Entry, seeds: range) -> list[dict[str, object]]
     return [config | metrics | {"seed": seed, "job": f"{entry.id}.{seed}"} for seed in seeds]
 
 
-def make(folder: Path, parts: int) -> tuple[Path, Paths]:
-    """A sweep file and its results."""
+def make(folder: Path, parts: int, processes: int) -> tuple[Path, Paths]:
+    """A sweep file and its results. Each part has its number from the start, so that several processes can write."""
     configs = -(-parts * PER_PART // SEEDS)
     columns = list(range(1, min(configs, 100) + 1))
     width = list(range(1, -(-configs // len(columns)) + 1))
@@ -72,22 +73,24 @@ def make(folder: Path, parts: int) -> tuple[Path, Paths]:
     path = write(folder, content)
     sweep, paths = read_sweep(str(path)), Paths.of(folder / "results", "tiny")
     paths.prepare()
-    run, watch = Run(paths, sweep), Watch(paths)
-    for number, (entry, start) in enumerate(_slices(sweep)):
-        if number >= parts:
-            break
-        seeds = range(start, start + PER_PART)
-        done = {entry.id: {"bptt": f"{seeds.start}:{seeds.stop}"}}
-        index = PartIndex("alignment", sweep.experiment.numerics, done, PER_PART, 0, run.id, 5.0, 5.0)
-        part = encode(make_table(get_experiment("alignment"), "tiny", made_up(sweep, entry, seeds)), index)
-        publish(watch, lambda _, part=part: part)  # type: ignore[misc]
+    run = Run(paths, sweep)
+    Parallel(n_jobs=processes)(delayed(_fill)(path, paths, run.id, parts, n, processes) for n in range(processes))
+    assert len(paths.parts()) == parts
     return path, paths
 
 
-def _slices(sweep: Sweep) -> Iterator[tuple[Entry, int]]:
-    for entry in entries(sweep):
+def _fill(path: Path, paths: Paths, run: str, parts: int, share: int, shares: int) -> None:
+    sweep, generation = read_sweep(str(path)), current(paths)
+    number = 0
+    for position, entry in enumerate(entries(sweep)):
+        if position % shares == share:
+            table = make_table(get_experiment("alignment"), "tiny", made_up(sweep, entry, range(SEEDS)))
         for start in range(0, SEEDS, PER_PART):
-            yield entry, start
+            number += 1
+            if number <= parts and position % shares == share:
+                done = {entry.id: {"bptt": f"{start}:{start + PER_PART}"}}
+                index = PartIndex("alignment", sweep.experiment.numerics, done, PER_PART, 0, run, 5.0, 5.0)
+                assert claim(paths, part_path(generation, number), encode(table.slice(start, PER_PART), index))
 
 
 def measure(name: str, program: str, *arguments: object) -> None:
@@ -112,12 +115,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("parts", type=int, nargs="+")
+    parser.add_argument("--processes", type=int, default=2)
     chosen = parser.parse_args()
     for parts in chosen.parts:
-        started = time.process_time()
-        path, paths = make(chosen.folder / str(parts), parts)
-        each = (time.process_time() - started) / parts
-        print(f"{parts:,} parts, {parts * PER_PART:,} jobs (made in {each * 1e3:.2f} ms of CPU time each)", flush=True)
+        path, paths = make(chosen.folder / str(parts), parts, chosen.processes)
+        print(f"{parts:,} parts, {parts * PER_PART:,} jobs", flush=True)
         out = paths.sweep.parent
         measure("dry run", COMMAND, "sweep", path, "--dry-run", "--out", out)
         measure("dry run of a shard", COMMAND, "sweep", path, "--dry-run", "--out", out, "--shard", "1/10")

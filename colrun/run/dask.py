@@ -85,16 +85,21 @@ class Dask:
         from concurrent.futures import CancelledError
 
         from distributed import KilledWorker
+        from distributed.client import FutureCancelledError
+        from distributed.comm import CommClosedError
 
         if isinstance(error, KilledWorker):
             number = re.search("unit-([0-9]+)", str(error.task))
             return [flying[int(number[1])]] if number else []
-        if isinstance(error, (CancelledError, OSError)):
-            raise BackendError(
-                f"the Dask scheduler {self.scheduler or 'of the local cluster'} went away; what is done is kept. Run "
-                "the same command again to go on."
-            ) from None
+        if isinstance(error, (CancelledError, FutureCancelledError, CommClosedError)):
+            raise self._gone() from None
         return None
+
+    def _gone(self) -> BackendError:
+        return BackendError(
+            f"the Dask scheduler {self.scheduler or 'of the local cluster'} went away; what is done is kept. Run the "
+            "same command again to go on."
+        )
 
     def stop(self) -> None:
         """Take back what waits. A unit that a worker of a scheduler is doing it still completes, and publishes."""
@@ -149,11 +154,14 @@ class Dask:
 
     def _wait_for_workers(self, client: "Client", notice: Notice) -> None:
         told = False
-        while not client.nthreads():
-            if not told:
-                notice(f"waiting for workers of {self.scheduler}; start some with: dask worker {self.scheduler}")
-            told = True
-            time.sleep(0.2)
+        try:
+            while not client.nthreads():
+                if not told:
+                    notice(f"waiting for workers of {self.scheduler}; start some with: dask worker {self.scheduler}")
+                told = True
+                time.sleep(0.2)
+        except OSError:
+            raise self._gone() from None
 
     def _look(self, client: "Client", notice: Notice) -> None:
         """Say so when no worker is left, once each time: the sweep then waits for new ones."""
