@@ -86,7 +86,7 @@ class Dask:
 
         from distributed import KilledWorker
         from distributed.client import FutureCancelledError
-        from distributed.comm import CommClosedError
+        from distributed.comm.core import CommClosedError
 
         if isinstance(error, KilledWorker):
             number = re.search("unit-([0-9]+)", str(error.task))
