@@ -7,7 +7,6 @@ the program on it. Times are CPU seconds, as the machine may be busy with other 
 import argparse
 import os
 import re
-import resource
 import subprocess
 import sys
 import time
@@ -73,6 +72,8 @@ def make(folder: Path, parts: int, processes: int) -> tuple[Path, Paths]:
     path = write(folder, content)
     sweep, paths = read_sweep(str(path)), Paths.of(folder / "results", "tiny")
     paths.prepare()
+    if len(paths.parts()) == parts:  # made before
+        return path, paths
     run = Run(paths, sweep)
     Parallel(n_jobs=processes)(delayed(_fill)(path, paths, run.id, parts, n, processes) for n in range(processes))
     assert len(paths.parts()) == parts
@@ -95,15 +96,16 @@ def _fill(path: Path, paths: Paths, run: str, parts: int, share: int, shares: in
 
 def measure(name: str, program: str, *arguments: object) -> None:
     """Run it as a process of its own and print a line."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     started = time.monotonic()
     command = [sys.executable, "-c", program, *map(str, arguments)]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    memory = re.search("kilobytes ([0-9]+)", done.stdout)
-    said = (done.stdout.splitlines() or [done.stderr])[0]
+    process = subprocess.Popen(command, env={**os.environ, "PYTHONPATH": str(ROOT)}, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    output = process.stdout.read()
+    _, status, usage = os.wait4(process.pid, 0)
+    assert status == 0, output
+    seconds = usage.ru_utime + usage.ru_stime
+    memory = re.search("kilobytes ([0-9]+)", output)
+    said = output.splitlines()[0]
     print(
         f"  {name:24} {seconds:7.1f} s CPU {time.monotonic() - started:7.1f} s wall "
         f"{int(memory[1]) / 1000 if memory else 0:6.0f} MB   {said}",
