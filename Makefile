@@ -1,5 +1,5 @@
 # make setup   .venv with colrun in it          make test          lint, types, all tests that run anywhere
-# make lint    ruff and mypy only               make test-cluster  real GNU Parallel; skipped where not installed
+# make lint    ruff and mypy only               make test-cluster  real GNU Parallel and Dask; skipped if not installed
 # make figures run the sweeps, draw figures     make soak          kills, full disks, damage: SOAK_KILLS=300 (an hour)
 # make clean   remove .venv and caches
 PYTHON    ?= python3

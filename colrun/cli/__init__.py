@@ -17,6 +17,7 @@ COMMANDS = {
     "export": "export",
     "job": "job",
     "compact": "compact",
+    "merge": "merge",
     "script": "script",
     "bench": "bench",
     "list": "list_",

@@ -8,18 +8,20 @@ from colrun.store.index import failures, read_done
 from colrun.store.paths import Paths
 from colrun.sweep.cost import machine_factor
 from colrun.sweep.file import Sweep
+from colrun.sweep.shard import Shard
 
 BYTES_PER_ROW = 50
 """Of the compressed Parquet parts."""
 
 
-def show_plan(sweep: Sweep, paths: Paths, workers: int) -> None:
-    """Jobs, skipped levels with reasons, and what the missing ones cost."""
+def show_plan(sweep: Sweep, paths: Paths, workers: int, shard: Shard | None) -> None:
+    """Of a sweep or a shard: jobs, skipped levels with reasons, and what the missing ones cost."""
     done = read_done(paths)
-    where = count(sweep, done, set(failures(paths)))
+    where = count(sweep, done, set(failures(paths)), shard)
     factor = done.seconds / done.estimated if done.estimated > 1 else machine_factor()
     seconds = where.seconds * factor
-    click.echo(f"{sweep.name}: {where.total:,} jobs, {where.rows:,} results ({sweep.source})")
+    share = f" in shard {shard}" if shard else ""
+    click.echo(f"{sweep.name}: {where.total:,} jobs, {where.rows:,} results{share} ({sweep.source})")
     for reason, times in where.skipped.items():
         click.echo(f"  skipped   {reason} ({times} point(s) of the grid)")
     for error in done.broken:

@@ -2,7 +2,7 @@
 
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -10,6 +10,13 @@ from colrun.cli.options import read_all, replaced, replacing_options, sweeps_arg
 from colrun.errors import InvalidValueError
 from colrun.run.signals import StoppedError, stoppable
 from colrun.sweep.file import Sweep
+from colrun.sweep.shard import Shard
+
+if TYPE_CHECKING:
+    from colrun.run.pool import Pool
+    from colrun.store.paths import Paths
+
+BACKENDS = ("joblib", "dask")
 
 
 @click.command("sweep")
@@ -18,6 +25,9 @@ from colrun.sweep.file import Sweep
 @click.option(
     "--out", type=click.Path(path_type=Path), default=Path("results"), show_default=True, help="results folder"
 )
+@click.option("--backend", type=click.Choice(BACKENDS), default=BACKENDS[0], show_default=True, help="who runs workers")
+@click.option("--scheduler", metavar="ADDRESS", help="of a Dask scheduler, such as tcp://192.168.1.5:8786")
+@click.option("--shard", metavar="I/N", help="run only this share, such as 1/2 on one machine and 2/2 on another")
 @click.option("--dry-run", is_flag=True, help="show what would run, and what it would cost")
 @click.option("--retry-failed", is_flag=True, help="run failed jobs again")
 @click.option("--fail-fast", is_flag=True, help="stop at the first failed job")
@@ -25,7 +35,16 @@ from colrun.sweep.file import Sweep
 @click.option("-q", "--quiet", is_flag=True, help="errors only")
 @click.option("-v", "--verbose", is_flag=True, help="a line per unit of work")
 @replacing_options
-def command(sweeps: tuple[str, ...], jobs: int | None, out: Path, dry_run: bool, **options: Any) -> None:
+def command(
+    sweeps: tuple[str, ...],
+    jobs: int | None,
+    out: Path,
+    backend: str,
+    scheduler: str | None,
+    shard: str | None,
+    dry_run: bool,
+    **options: Any,
+) -> None:
     """Run what is missing of one or more sweeps, and write Parquet below the results folder.
 
     SWEEP is a TOML file or the name of one in sweeps/. Values of the file can be replaced by options. A sweep that
@@ -36,14 +55,18 @@ def command(sweeps: tuple[str, ...], jobs: int | None, out: Path, dry_run: bool,
       colrun sweep demo
       colrun sweep rnn-alignment -j 4 --seeds 0:10
       colrun sweep my-sweep.toml --columns 5,10 --lateral 0%,10%,dense --dry-run
+      colrun sweep rnn-grid --shard 1/2
+      colrun sweep rnn-grid --backend dask --scheduler tcp://192.168.1.5:8786
     Exit codes: 0 done, 1 some jobs failed or the disk is full, 2 bad input, 130 interrupted, 143 terminated.
     """
     chosen = read_all(sweeps, replaced(options))
+    options["shard"] = Shard.parse(shard) if shard is not None else None
+    check_backend(backend, scheduler, jobs)
     if options["quiet"] and options["verbose"]:
         raise InvalidValueError("--quiet and --verbose exclude each other; give one.")
     with stoppable():
         try:
-            failed = _run(chosen, jobs, out, dry_run, options)
+            failed = _run(chosen, jobs, out, (backend, scheduler), dry_run, options)
         except StoppedError as stopped:
             click.echo(f"stopped by {stopped}; what is done is kept. Run the same command again to go on.", err=True)
             sys.exit(stopped.exit_code)
@@ -52,10 +75,43 @@ def command(sweeps: tuple[str, ...], jobs: int | None, out: Path, dry_run: bool,
         sys.exit(1)
 
 
-def _run(chosen: list[Sweep], jobs: int | None, out: Path, dry_run: bool, options: dict[str, Any]) -> int:
+def check_backend(backend: str, scheduler: str | None, jobs: int | None) -> None:
+    """Refuse what does not go together, before anything starts."""
+    if backend != "dask":
+        if scheduler is not None:
+            raise InvalidValueError("--scheduler is for --backend dask; give both, or neither.")
+        return
+    from colrun.run.dask_address import check_address, check_extra
+
+    check_extra()
+    if scheduler is not None:
+        check_address(scheduler)
+        if jobs is not None:
+            raise InvalidValueError("-j is not for --scheduler, whose workers are started elsewhere; leave it out.")
+
+
+def _pool(backend: str, scheduler: str | None, workers: int) -> "Pool":
+    if backend == "dask":
+        from colrun.run.dask import Dask
+
+        return Dask(scheduler, workers)
+    from colrun.run.local import Local
+
+    return Local(workers)
+
+
+def _run(
+    chosen: list[Sweep],
+    jobs: int | None,
+    out: Path,
+    backend: tuple[str, str | None],
+    dry_run: bool,
+    options: dict[str, Any],
+) -> int:
     """Run them one after another; returns the number of failed jobs. Heavy imports only here: mistakes come first."""
     from colrun.run.local import usable_cores
-    from colrun.run.sweep import Options, run_sweep, warn_about_cores
+    from colrun.run.pool import BackendError
+    from colrun.run.sweep import warn_about_cores
     from colrun.store.paths import Paths, StoreError
 
     workers = jobs or usable_cores()
@@ -63,22 +119,29 @@ def _run(chosen: list[Sweep], jobs: int | None, out: Path, dry_run: bool, option
         from colrun.cli.estimate import show_plan
 
         for sweep in chosen:
-            show_plan(sweep, Paths.of(out, sweep.name), workers)
+            show_plan(sweep, Paths.of(out, sweep.name), workers, options["shard"])
         return 0
     if not options["quiet"]:
         warn_about_cores(workers)
-    failed = 0
-    for sweep in chosen:
-        paths = Paths.of(out, sweep.name)
-        try:
-            result = run_sweep(sweep, paths, Options(jobs=workers, **options))
-        except StoreError as error:
-            raise click.ClickException(str(error)) from None
-        failed += len(result.failed)
-        if not options["quiet"]:
-            before = result.count.done
-            parts = [f"{result.count.total} jobs", f"{before} done before", f"{result.computed} computed"]
-            parts += [f"{len(result.failed)} failed"] if result.failed else []
-            parts += [f"{result.diverged} diverged"] if result.diverged else []
-            click.echo(f"{sweep.name}: {', '.join(parts)} → {paths.sweep}")
-    return failed
+    pool = None
+    try:
+        pool = _pool(*backend, workers)
+        return sum(_run_one(sweep, Paths.of(out, sweep.name), pool, options) for sweep in chosen)
+    except (StoreError, BackendError) as error:
+        raise click.ClickException(str(error)) from None
+    finally:
+        if pool is not None:
+            pool.close()
+
+
+def _run_one(sweep: Sweep, paths: "Paths", pool: "Pool", options: dict[str, Any]) -> int:
+    from colrun.run.sweep import Options, run_sweep
+
+    result = run_sweep(sweep, paths, pool, Options(**options))
+    if not options["quiet"]:
+        parts = [f"{result.count.total} jobs", f"{result.count.done} done before", f"{result.computed} computed"]
+        parts += [f"{len(result.failed)} failed"] if result.failed else []
+        parts += [f"{result.diverged} diverged"] if result.diverged else []
+        share = f" (shard {options['shard']})" if options["shard"] else ""
+        click.echo(f"{sweep.name}{share}: {', '.join(parts)} → {paths.sweep}")
+    return len(result.failed)

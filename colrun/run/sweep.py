@@ -1,10 +1,11 @@
 """Running a sweep: find what is missing, run it, keep account."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from colrun.run.local import run_local, stop_workers, usable_cores
+from colrun.run.local import usable_cores
+from colrun.run.pool import Place, Pool, run_units
 from colrun.run.progress import Progress
 from colrun.run.signals import StoppedError, check_stopped
 from colrun.store.generations import tidy
@@ -13,7 +14,8 @@ from colrun.store.paths import Paths
 from colrun.store.provenance import Run
 from colrun.sweep.cost import job_seconds
 from colrun.sweep.file import Sweep
-from colrun.sweep.plan import Missing, Skipped, Unit, entries, units
+from colrun.sweep.plan import Entry, Missing, Piece, Skipped, Unit, entries, units
+from colrun.sweep.shard import Shard
 
 
 @dataclass
@@ -31,10 +33,13 @@ class Count:
     skipped: dict[str, int] = field(default_factory=dict)
 
 
-def count(sweep: Sweep, done: Done, failed: set[str]) -> Count:
-    """Go through the plan without running anything."""
+def count(sweep: Sweep, done: Done, failed: set[str], shard: Shard | None = None) -> Count:
+    """Go through the plan, or a shard's part of it, without running anything."""
     found, skipped = Count(), Skipped()
-    for entry in entries(sweep, skipped):
+    planned: Iterable[Entry | Piece] = entries(sweep, skipped)
+    if shard:
+        planned = (piece for unit in units(sweep, shard=shard, skipped=skipped) for piece in unit.pieces)
+    for entry in planned:
         number = len(entry.seeds)
         each = job_seconds(sweep.experiment, entry.config, entry.estimators)
         found.total += number
@@ -69,7 +74,7 @@ def not_failed(done: Done, failed: set[str]) -> Missing:
 class Options:
     """How to run."""
 
-    jobs: int
+    shard: Shard | None = None
     retry_failed: bool = False
     fail_fast: bool = False
     recompute_stale: bool = False
@@ -109,29 +114,30 @@ def open_store(paths: Paths, sweep: Sweep, recompute_stale: bool, say: Progress)
     return done
 
 
-def run_sweep(sweep: Sweep, paths: Paths, options: Options) -> Result:
-    """Run what is missing of a sweep."""
+def run_sweep(sweep: Sweep, paths: Paths, pool: Pool, options: Options) -> Result:
+    """Run what is missing of a sweep, or of a shard of it."""
     talk = Progress(sweep.name, 0, options.quiet)
     done = open_store(paths, sweep, options.recompute_stale, talk)
-    where = count(sweep, done, set(failures(paths)))
+    where = count(sweep, done, set(failures(paths)), options.shard)
     if options.retry_failed and where.failed:
         for job in where.failed:  # those of this grid: others keep their record
             (paths.failed / f"{job}.json").unlink(missing_ok=True)
-        where = count(sweep, done, set(failures(paths)))
+        where = count(sweep, done, set(failures(paths)), options.shard)
     for reason, times in where.skipped.items():
         talk.say(f"{sweep.name}: skipped: {reason} ({times} point(s) of the grid)")
     result = Result(where, failed=list(where.failed))
     if where.missing == 0:
         return result
-    run = Run(paths, sweep)
+    run = Run(paths, sweep, pool.ready(talk.say))
+    place = Place(paths.absolute(), sweep.name, run.id, sweep.experiment.numerics, options.fail_fast)
 
     def todo() -> Iterator[Unit]:
         known_failed = set(failures(paths))
-        return units(sweep, not_failed(read_done(paths), known_failed))
+        return units(sweep, not_failed(read_done(paths), known_failed), options.shard)
 
     with Progress(sweep.name, where.missing, options.quiet) as progress:
         try:
-            for outcome in run_local(todo, paths, sweep.name, run.id, options.jobs, progress.say, options.fail_fast):
+            for outcome in run_units(todo, place, pool, progress.say):
                 check_stopped()
                 progress.add(outcome)
                 result.computed += outcome.jobs - outcome.elsewhere - len(outcome.failed)
@@ -143,14 +149,14 @@ def run_sweep(sweep: Sweep, paths: Paths, options: Options) -> Result:
                 if options.verbose:
                     progress.say(f"{sweep.name}: unit of {outcome.jobs} job(s) in {outcome.seconds:.2f} s of CPU time")
                 if outcome.failed and options.fail_fast:
-                    stop_workers()
+                    pool.stop()
                     break
         except StoppedError:
-            stop_workers()
+            pool.stop()
             run.finish(stopped=True, computed=result.computed, twice=result.twice)
             raise
         except BaseException:
-            stop_workers()
+            pool.stop()
             raise
     run.finish(computed=result.computed, twice=result.twice, failed=len(result.failed), diverged=result.diverged)
     return result

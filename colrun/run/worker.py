@@ -2,6 +2,8 @@
 
 import ctypes
 import os
+import threading
+from functools import cache
 from pathlib import Path
 
 from colrun.run.unit import Outcome, run_unit
@@ -11,6 +13,8 @@ from colrun.sweep.plan import Unit
 
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 _watches: dict[Path, Watch] = {}
+_one = threading.Lock()
+"""A worker of another engine may have several threads; its units take turns."""
 
 
 def one_thread() -> None:
@@ -31,10 +35,18 @@ def keep_memory() -> None:
     mallopt(trim_threshold, most)
 
 
-def work(unit: Unit, paths: Paths, sweep: str, run: str, fail_fast: bool = False) -> Outcome:
-    """Run a unit in this process, which may be the main one."""
+@cache
+def _ready() -> None:
+    """Before the first unit of a process, which need not have inherited anything from the main one."""
+    one_thread()
     import torch
 
     torch.set_num_threads(1)
-    watch = _watches.setdefault(paths.sweep.absolute(), Watch(paths))
-    return run_unit(unit, paths, sweep, run, watch, fail_fast)
+
+
+def work(unit: Unit, paths: Paths, sweep: str, run: str, fail_fast: bool = False) -> Outcome:
+    """Run a unit in this process, which may be the main one."""
+    with _one:
+        _ready()
+        watch = _watches.setdefault(paths.sweep.absolute(), Watch(paths))
+        return run_unit(unit, paths, sweep, run, watch, fail_fast)

@@ -1,7 +1,8 @@
 """Compaction: many parts become few, and readers see either all the old or all the new, also after a crash."""
 
+import itertools
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -51,7 +52,7 @@ def compact(paths: Paths) -> tuple[int, int, list[BrokenPartError]]:
         candidate.mkdir()
         generation = f"{int(old.name) + 1:06d}"
         try:
-            files = _fill(candidate, generation, _merged(tables, indices))
+            files = _fill(candidate, generation, merged(tables, indices))
         except BaseException:
             discard(paths, candidate)
             raise
@@ -80,7 +81,7 @@ def _fill(folder: Path, generation: str, merged: Iterator[tuple[pa.Table, PartIn
     return number
 
 
-def _merged(tables: list[pa.Table], indices: list[PartIndex]) -> Iterator[tuple[pa.Table, PartIndex]]:
+def merged(tables: list[pa.Table], indices: list[PartIndex]) -> Iterator[tuple[pa.Table, PartIndex]]:
     """One table per experiment and version, in files of bounded size, each with the index of what it holds."""
     for kind, numerics in sorted({(index.experiment, index.numerics) for index in indices}):
         chosen = [n for n, index in enumerate(indices) if (index.experiment, index.numerics) == (kind, numerics)]
@@ -109,18 +110,24 @@ def _runs(index: PartIndex) -> list[str]:
     return index.run.removeprefix("compact:").split(",")
 
 
+def row_jobs(table: pa.Table, key: tuple[str, ...]) -> Iterator[tuple[str, int, str]]:
+    """Of every row its config, seed and estimator ("" where an experiment takes none)."""
+    names: Iterable[str]
+    if "estimator" in key:
+        pairs = zip(table["estimator"].to_pylist(), table["window"].to_pylist(), strict=True)
+        names = (family if window is None else f"{family}-{window}" for family, window in pairs)
+    else:
+        names = itertools.repeat("", table.num_rows)
+    for job, name in zip(table["job"].to_pylist(), names, strict=True):
+        config, _, seed = job.partition(".")
+        yield config, int(seed), name
+
+
 def _done(table: pa.Table, key: tuple[str, ...]) -> dict[str, dict[str, str]]:
     """config → estimators → seeds, from the rows themselves."""
     jobs: dict[str, dict[int, list[str]]] = {}
-    names: list[str]
-    if "estimator" in key:
-        windows = table["window"].to_pylist()
-        names = [f if w is None else f"{f}-{w}" for f, w in zip(table["estimator"].to_pylist(), windows, strict=True)]
-    else:
-        names = [""] * table.num_rows
-    for job, name in zip(table["job"].to_pylist(), names, strict=True):
-        config, _, seed = job.partition(".")
-        jobs.setdefault(config, {}).setdefault(int(seed), []).append(name)
+    for config, seed, name in row_jobs(table, key):
+        jobs.setdefault(config, {}).setdefault(seed, []).append(name)
     return {config: group(seeds) for config, seeds in jobs.items()}
 
 

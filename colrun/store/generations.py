@@ -18,7 +18,9 @@ from pathlib import Path
 from colrun.store.parts import BrokenPartError, read_index
 from colrun.store.paths import Paths, StoreError, explained, switch_link, unique
 
-NAME = re.compile(r"_?[0-9]{6}-([0-9]{8})\.(parquet|gone)")
+NAME = re.compile(r"[0-9]{6}-([0-9]{8})\.parquet")
+GONE = "_gone"
+"""In a generation: a folder of empty files, named as parts that were set aside and whose numbers stay taken."""
 GARBAGE_SECONDS = 24 * 3600.0
 """After this time a temporary file is one that a killed process left."""
 
@@ -38,18 +40,25 @@ def current(paths: Paths) -> Path:
 
 
 def names_in(folder: Path) -> list[str]:
-    """Parts and markers of parts that were set aside; nothing if the generation is gone."""
+    """Its parts; nothing if the generation is gone."""
     try:
-        return sorted(name for name in os.listdir(folder) if NAME.fullmatch(name))
+        return [name for name in os.listdir(folder) if NAME.fullmatch(name)]
     except FileNotFoundError:
         return []
 
 
-def last_number(folder: Path, names: list[str] | None = None) -> int:
-    """The highest number that was ever taken; `names` if they were listed already."""
-    listed = names_in(folder) if names is None else names
-    number = max((int(match[1]) for name in listed if (match := NAME.fullmatch(name))), default=0)
-    while part_path(folder, number + 1).exists():
+def gone_in(folder: Path) -> set[str]:
+    """Names of parts that were set aside."""
+    return set(names_in(folder / GONE))
+
+
+def last_number(folder: Path, known: int = 0) -> int:
+    """The highest number that was ever taken. From one that is `known` on it looks no further than it must.
+
+    To list a generation of many parts before and after every unit would cost more than anything else.
+    """
+    number = known or max((int(name[7:15]) for name in (*names_in(folder), *gone_in(folder))), default=0)
+    while (path := part_path(folder, number + 1)).exists() or (folder / GONE / path.name).exists():
         number += 1
     return number
 
@@ -62,11 +71,14 @@ def successor(path: Path) -> str | None:
         return None
 
 
-def settle(paths: Paths) -> Path:
-    """Complete a switch that a compaction began, whoever began it, and return the current generation."""
+def settle(paths: Paths, known: Path | None = None, upto: int = 0) -> Path:
+    """Complete a switch that a compaction began, whoever began it, and return the current generation.
+
+    `upto` is a number that the generation `known` is known to have.
+    """
     while True:
         folder = current(paths)
-        sealed = part_path(folder, last_number(folder))
+        sealed = part_path(folder, last_number(folder, upto if folder == known else 0))
         following = successor(sealed)
         if following is None:
             break
@@ -97,7 +109,8 @@ def set_part_aside(paths: Paths, part: Path, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         real = part.parent.resolve() / part.name
         if NAME.fullmatch(part.name):
-            (real.parent / f"_{real.stem}.gone").touch()
+            (real.parent / GONE).mkdir(exist_ok=True)
+            (real.parent / GONE / real.name).touch()
         os.replace(real, unique(folder, part.name) if (folder / part.name).exists() else folder / part.name)
 
 

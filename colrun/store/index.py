@@ -10,7 +10,7 @@ from typing import Any
 
 from colrun.errors import InvalidValueError
 from colrun.experiments import Experiment
-from colrun.store.generations import last_number, names_in, part_path, set_part_aside, settle, wait_a_little
+from colrun.store.generations import gone_in, last_number, names_in, part_path, set_part_aside, settle, wait_a_little
 from colrun.store.parts import BrokenPartError, PartIndex, read_index, read_part
 from colrun.store.paths import Paths, StoreError, claim
 from colrun.sweep.file import Sweep
@@ -123,20 +123,23 @@ class Watch:
     def next(self) -> Path:
         """The path that a new part may take, once all parts before it were read."""
         for attempt in range(ATTEMPTS):
-            folder = settle(self.paths)
-            names = names_in(folder)
-            last = last_number(folder, names)
-            gone = {f"{name[1:-5]}.parquet" for name in names if name.endswith(".gone")}
+            folder = settle(self.paths, self._folder, self._upto)
+            gone = gone_in(folder)
             if gone & self._seen:  # set aside since: not done any more
                 self.done, self._folder = Done(), Path()
+            listed = None
             if folder != self._folder:
                 self._folder, self._seen, self._upto = folder, set(), 0
-            if self._read(last, gone, set(names)):
+                listed = set(names_in(folder))
+            last = last_number(folder, self._upto)
+            if self._read(last, gone, listed):
                 return part_path(folder, last + 1)
+            self._folder = Path()
             wait_a_little(attempt)
         raise StoreError(f"cannot read below {self.paths.sweep}: parts that are listed there cannot be found.")
 
-    def _read(self, last: int, gone: set[str], listed: set[str]) -> bool:
+    def _read(self, last: int, gone: set[str], listed: set[str] | None) -> bool:
+        """Parts up to the last; False if the generation was compacted this moment, as one that was there is not."""
         for number in range(self._upto + 1, last + 1):
             path = part_path(self._folder, number)
             try:
@@ -146,7 +149,7 @@ class Watch:
             except BrokenPartError:
                 pass
             except FileNotFoundError:
-                if path.name in listed:  # the generation was compacted this moment
+                if listed is None or path.name in listed:
                     return False
             self._upto = number
         return True

@@ -1,10 +1,12 @@
 """Parts: Parquet files whose footer says which jobs they hold, and whose rows can be checked."""
 
+import contextlib
 import hashlib
 import io
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,8 @@ KEY = b"colrun"
 """Of the index, so that a damaged footer is seen without reading any row."""
 
 FIRST = [("sweep", pa.string()), ("experiment", pa.string())]
+FEW_ROWS = 100_000
+"""Up to so many are read by one thread, which for a small part is faster than handing it to several."""
 LAST = [("numerics", pa.int64()), ("job", pa.string())]
 
 
@@ -77,12 +81,17 @@ def _values(column: pa.Array) -> Iterator[bytes]:
     """Which values are null, and the others. Arrow's own buffers will not do: memory below a null is arbitrary."""
     yield np.packbits(column.is_null().to_numpy(zero_copy_only=False)).tobytes()
     if pa.types.is_string(column.type):
-        coded = column.fill_null("").dictionary_encode()
+        coded = (column.fill_null("") if column.null_count else column).dictionary_encode()
         yield coded.indices.to_numpy().tobytes()
         yield json.dumps(coded.dictionary.to_pylist()).encode()
     else:
-        filled = column.fill_null(pa.scalar(0).cast(column.type))
+        filled = column.fill_null(_zero(column.type)) if column.null_count else column
         yield filled.to_numpy(zero_copy_only=False).tobytes()
+
+
+@cache
+def _zero(kind: pa.DataType) -> pa.Scalar:
+    return pa.scalar(0).cast(kind)
 
 
 def _described(index: PartIndex) -> dict[str, Any]:
@@ -107,35 +116,41 @@ def encode(table: pa.Table, index: PartIndex) -> bytes:
 
 def read_index(path: Path) -> PartIndex:
     """The footer only: fast, and enough to see truncation."""
-    try:
-        metadata = pq.read_schema(path).metadata or {}
-        if KEY not in metadata:
-            raise BrokenPartError(path, "was not written by colrun")
-        described = json.loads(metadata[KEY])
-        index = PartIndex(**described)
-        if _seal(described) != index.seal:
-            raise BrokenPartError(path, "has a footer that is not what was written")
-        return index
-    except FileNotFoundError:
-        raise
-    except (pa.ArrowException, OSError, ValueError, TypeError) as error:
-        raise BrokenPartError(path, f"cannot be read ({_short(error)})") from None
+    with _explained(path):
+        return _index(path, pq.read_schema(path))
+
+
+def _index(path: Path, schema: pa.Schema) -> PartIndex:
+    metadata = schema.metadata or {}
+    if KEY not in metadata:
+        raise BrokenPartError(path, "was not written by colrun")
+    described = json.loads(metadata[KEY])
+    index = PartIndex(**described)
+    if _seal(described) != index.seal:
+        raise BrokenPartError(path, "has a footer that is not what was written")
+    return index
 
 
 def read_part(path: Path) -> tuple[pa.Table, PartIndex]:
     """Rows and index, checked against what was written."""
-    index = read_index(path)
-    try:
-        table = pq.ParquetFile(path).read()
-        table = table.replace_schema_metadata(None)
+    with _explained(path), pq.ParquetFile(path) as file:
+        index = _index(path, file.schema_arrow)
+        table = file.read(use_threads=index.rows > FEW_ROWS).replace_schema_metadata(None)
         if table.num_rows != index.rows or checksum(table, _described(index)) != index.checksum:
             raise BrokenPartError(path, "holds other rows than were written")
         get_experiment(index.experiment)
+    return table, index
+
+
+@contextlib.contextmanager
+def _explained(path: Path) -> Iterator[None]:
+    """A part that is not there is no broken part."""
+    try:
+        yield
     except FileNotFoundError:
         raise
-    except (pa.ArrowException, OSError, ValueError) as error:
+    except (pa.ArrowException, OSError, ValueError, TypeError) as error:
         raise BrokenPartError(path, f"cannot be read ({_short(error)})") from None
-    return table, index
 
 
 def _short(error: Exception) -> str:

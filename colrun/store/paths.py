@@ -30,6 +30,10 @@ class Paths:
         """Below `results`, whatever the name."""
         return cls(Path(results) / check_name(name))
 
+    def absolute(self) -> "Paths":
+        """The same for a process in another folder."""
+        return Paths(self.sweep.absolute())
+
     @property
     def rows(self) -> Path:
         """The link to the current generation."""
@@ -68,7 +72,7 @@ class Paths:
     def parts(self) -> list[Path]:
         """The current parts."""
         try:
-            return sorted(path for path in self.rows.iterdir() if path.suffix == ".parquet")
+            return [self.rows / name for name in sorted(os.listdir(self.rows)) if name.endswith(".parquet")]
         except (FileNotFoundError, NotADirectoryError):
             return []
 

@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -49,10 +50,22 @@ def commit() -> dict[str, Any]:
     return {"commit": git("rev-parse", "HEAD"), "clean": None if changed is None else changed == ""}
 
 
-class Run:
-    """One run of a sweep on one machine."""
+def machine() -> dict[str, Any]:
+    """This one, and what is installed on it."""
+    return {
+        "python": platform.python_version(),
+        "packages": {name: importlib.metadata.version(name) for name in PACKAGES},
+        "cpu": cpu_model(),
+        "cores": os.cpu_count(),
+        "host": socket.gethostname(),
+        "system": platform.platform(),
+    }
 
-    def __init__(self, paths: Paths, sweep: Sweep) -> None:
+
+class Run:
+    """One run of a sweep; `workers` are machines other than this one that take part from its start."""
+
+    def __init__(self, paths: Paths, sweep: Sweep, workers: Sequence[dict[str, Any]] = ()) -> None:
         self.paths = paths
         started = time.time()
         self.id = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(started)) + "-" + secrets.token_hex(3)
@@ -62,12 +75,8 @@ class Run:
             "finished": None,
             "colrun": __version__,
             **commit(),
-            "python": platform.python_version(),
-            "packages": {name: importlib.metadata.version(name) for name in PACKAGES},
-            "cpu": cpu_model(),
-            "cores": os.cpu_count(),
-            "host": socket.gethostname(),
-            "system": platform.platform(),
+            **machine(),
+            "workers": workers,
             "command": shlex.join(["colrun", *sys.argv[1:]]),
             "experiment": sweep.experiment.name,
             "numerics": sweep.experiment.numerics,

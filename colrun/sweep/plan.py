@@ -19,6 +19,7 @@ from colrun.experiments.grids import Config
 from colrun.sweep.cost import job_seconds
 from colrun.sweep.file import Sweep
 from colrun.sweep.seeds import Seeds
+from colrun.sweep.shard import Shard
 
 
 def _unit_seconds() -> float:
@@ -143,21 +144,26 @@ Missing = Callable[[str, int, tuple[str, ...]], tuple[str, ...] | None]
 """Of a job (config id, seed, estimators): the estimators still missing, or None if nothing is."""
 
 
-def units(sweep: Sweep, missing: Missing | None = None) -> Iterator[Unit]:
-    """The sweep cut into units, without what is done."""
+def units(
+    sweep: Sweep, missing: Missing | None = None, shard: Shard | None = None, skipped: Skipped | None = None
+) -> Iterator[Unit]:
+    """The sweep cut into units, without what is done; only those of a shard, which do not depend on what is done."""
     experiment = sweep.experiment
+    mine = shard.chooser() if shard else None
     pieces: list[Piece] = []
     seconds = 0.0
-    for family in _families(entries(sweep)):
+    for family in _families(entries(sweep, skipped)):
         size = experiment.block_size(experiment.as_dict(family[0].config))
         for block in family[0].seeds.blocks(size):
             for entry in family:
                 pieces.append(Piece(entry.config, entry.id, entry.estimators, tuple(block)))
                 seconds += len(block) * job_seconds(experiment, entry.config, entry.estimators)
                 if seconds >= UNIT_SECONDS:
-                    yield from _unit(experiment, pieces, missing)
+                    if mine is None or mine(seconds):
+                        yield from _unit(experiment, pieces, missing)
                     pieces, seconds = [], 0.0
-    yield from _unit(experiment, pieces, missing)
+    if mine is None or mine(seconds):
+        yield from _unit(experiment, pieces, missing)
 
 
 def _families(every: Iterator[Entry]) -> Iterator[list[Entry]]:

@@ -166,6 +166,12 @@ WORDS = [
     "--recompute-stale",
     "--cell",
     "a/b",
+    "--shard",
+    "1/2",
+    "--backend",
+    "dask",
+    "--scheduler",
+    "tcp://127.0.0.1:1",
 ]
 characters = st.characters(exclude_characters="\0", exclude_categories=["Cs"])
 words = st.sampled_from([*WORDS, "", "9" * 5000]) | st.text(characters, max_size=12)

@@ -1,10 +1,13 @@
 """`colrun sweep`."""
 
+import sys
 from pathlib import Path
 
 import pytest
 
 from tests.runs import TINY, bits, colrun, computed, files, real, write
+
+DASK = ["--backend", "dask", "--scheduler"]
 
 
 def test_it_says_what_it_did_and_where(tmp_path: Path) -> None:
@@ -89,6 +92,14 @@ def test_dry_run_writes_nothing_and_counts(tmp_path: Path) -> None:
         (["SWEEP", "--estimators", "tbptt-x"], "estimator 'tbptt-x' is not known"),
         (["SWEEP", "-j", "0"], "0 is not in the range x>=1"),
         (["SWEEP", "--colour"], "No such option"),
+        (["SWEEP", "--shard", "3/2"], "shard '3/2' cannot be read; it must be i/n with i from 1 to n"),
+        (["SWEEP", "--backend", "ray"], "'ray' is not one of 'joblib', 'dask'"),
+        (["SWEEP", "--scheduler", "tcp://127.0.0.1:8786"], "--scheduler is for --backend dask; give both, or neither"),
+        (["SWEEP", *DASK, "127.0.0.1:8786"], "scheduler '127.0.0.1:8786' is no address; it must be such as tcp://"),
+        (["SWEEP", *DASK, "tcp://127.0.0.1:70000"], "is no address"),
+        (["SWEEP", *DASK, "tcp://a b:1"], "is no address"),
+        (["SWEEP", *DASK, "http://127.0.0.1:8786"], "is no address"),
+        (["SWEEP", *DASK, "tcp://127.0.0.1:8786", "-j", "2"], "-j is not for --scheduler"),
         ([], "Missing argument 'SWEEP...'"),
     ],
 )
@@ -99,6 +110,14 @@ def test_bad_input(tmp_path: Path, arguments: list[str], message: str) -> None:
     assert result.exit_code == 2
     assert message in result.stderr
     assert result.stderr.strip().splitlines()[-1].startswith("Error: ")
+    assert files(tmp_path) == ["sweep.toml"]
+
+
+def test_dask_that_is_not_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    result = colrun("sweep", write(tmp_path, TINY), "--backend", "dask", "--out", tmp_path / "out")
+    assert result.exit_code == 2
+    assert result.stderr == "Error: --backend dask needs Dask, which is not installed: pip install 'colrun[dask]'.\n"
     assert files(tmp_path) == ["sweep.toml"]
 
 

@@ -1,0 +1,50 @@
+"""`colrun merge`."""
+
+import sys
+from pathlib import Path
+
+import click
+
+from colrun.run.signals import StoppedError, stoppable
+
+
+@click.command("merge")
+@click.argument("folders", type=click.Path(path_type=Path), nargs=-1, required=True, metavar="DIR...")
+@click.option(
+    "--out",
+    "--results",
+    "out",
+    type=click.Path(path_type=Path),
+    default=Path("results"),
+    show_default=True,
+    help="results folder to join them in; what is there stays",
+)
+def command(folders: tuple[Path, ...], out: Path) -> None:
+    """Join results of several machines that share no folder.
+
+    DIR is a results folder, or that of one sweep, copied from another machine with its links (rsync -a). It is only
+    read. Rows that are there already are left out; if the same job has different numbers, nothing is written.
+
+    \b
+    Example:
+      colrun merge from-machine-1 from-machine-2 --out results
+    Exit codes: 0 done, 1 the disk is full, 2 refused, 130 interrupted, 143 terminated; run it again to go on.
+    """
+    from colrun.store.merge import merge
+    from colrun.store.paths import StoreError
+
+    with stoppable():
+        try:
+            for done in merge(folders, out):
+                for each in done.broken:
+                    click.echo(f"broken part, left out; `colrun sweep` runs its jobs again: {each}", err=True)
+                before = done.rows - done.new
+                click.echo(
+                    f"{done.paths.sweep.name}: {done.rows:,} rows from {done.sources} folder(s), {before:,} there "
+                    f"before, {done.new:,} new → {done.paths.sweep}"
+                )
+        except StoreError as error:
+            raise click.ClickException(str(error)) from None
+        except StoppedError as stopped:
+            click.echo(f"stopped by {stopped}; run the same command again to go on.", err=True)
+            sys.exit(stopped.exit_code)
