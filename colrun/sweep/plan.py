@@ -145,10 +145,14 @@ Missing = Callable[[str, int, tuple[str, ...]], tuple[str, ...] | None]
 
 def units(sweep: Sweep, missing: Missing | None = None) -> Iterator[Unit]:
     """The sweep cut into units, without what is done."""
-    experiment = sweep.experiment
+    return packed(sweep.experiment, entries(sweep), missing)
+
+
+def packed(experiment: Experiment, every: Iterator[Entry], missing: Missing | None = None) -> Iterator[Unit]:
+    """Entries cut into units, without what is done."""
     pieces: list[Piece] = []
     seconds = 0.0
-    for family in _families(entries(sweep)):
+    for family in _families(every):
         size = experiment.block_size(experiment.as_dict(family[0].config))
         for block in family[0].seeds.blocks(size):
             for entry in family:
