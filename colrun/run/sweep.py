@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from colrun.run.local import run_local, stop_workers, usable_cores
+from colrun.run.login import login_node_warning
 from colrun.run.progress import Progress
 from colrun.run.signals import StoppedError, check_stopped
 from colrun.store.generations import tidy
@@ -123,6 +124,8 @@ def run_sweep(sweep: Sweep, paths: Paths, options: Options) -> Result:
     result = Result(where, failed=list(where.failed))
     if where.missing == 0:
         return result
+    if warning := login_node_warning(where.seconds):
+        talk.say(warning)
     run = Run(paths, sweep)
 
     def todo() -> Iterator[Unit]:
