@@ -23,7 +23,7 @@ export OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 
 options=(--jobs "$JOBS" --retries 3)
 case $JOBS in
-*[!0-9]*) slots=$(nproc) ;;
+*[!0-9]*) slots=$(nproc 2>/dev/null || echo 4) ;;
 *) slots=$JOBS ;;
 esac
 if [ -n "$hosts" ]; then
@@ -50,7 +50,7 @@ fi
 
 # The joblog is for people: the results say what is done. Readers of results skip folders that begin with _.
 mkdir -p "$results/step-size/_logs"
-joblog=$results/step-size/_logs/parallel-$(sha256sum <"$list" | cut -c1-12).joblog
+joblog=$results/step-size/_logs/parallel-$({ sha256sum 2>/dev/null || shasum -a 256; } <"$list" | cut -c1-12).joblog
 options+=(--joblog "$joblog")
 echo "step-size: $(wc -l <"$list") batches; joblog: $joblog"
 

@@ -15,7 +15,7 @@
 # is submitted.
 #
 #   MAX_ARRAY=1001     tasks of one array at most; by default what the cluster allows (its MaxArraySize)
-#   RESTARTS=20        of a task that reached its time limit or was killed, after which somebody should look
+#   RESTARTS=5         of a task that reached its time limit or was killed, after which somebody should look
 #   FORCE=1            submit although tasks of this sweep are in the queue: some work is then done twice, no row is
 #   --retry-failed     an argument of this script: run jobs that failed as well
 set -euo pipefail
@@ -23,7 +23,7 @@ set -euo pipefail
 results=@RESULTS@
 sweep=(@SWEEP@)
 logs=$results/@NAME@/_logs
-RESTARTS=${RESTARTS:-20}
+RESTARTS=${RESTARTS:-5}
 
 @SETUP@
 # One thread per task: each has one core.
@@ -104,6 +104,7 @@ task() {
       echo "task $self is not done (code $code) and goes back into the queue"
       scontrol requeue "$self"
       sleep 300 # Slurm ends this process
+      exit
     fi
     echo "task $self was started $((RESTARTS + 1)) times; give it more time or memory" >&2
   fi

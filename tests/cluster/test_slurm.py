@@ -68,7 +68,7 @@ def test_gives_the_table_of_a_sweep(tmp_path: Path, cluster: Slurm, truth: pd.Da
     """In more tasks than an array may have here (4), so that a second one covers the rest by its offset."""
     options = [
         "--task-minutes",
-        "0.00003",
+        "0",
         "--partition",
         "other",
         "--sbatch",
