@@ -89,8 +89,8 @@ task() {
   local list=$1 line=$(($2 + SLURM_ARRAY_TASK_ID + 1)) child='' asked='' code=0
   local self=${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID
   # Slurm's word that time is short, or that it is over. colrun then keeps what is done and ends with a code above 128.
-  trap 'asked=${asked:-requeue}; [ -z "$child" ] || kill -TERM "$child" || true' USR1
-  trap 'asked=end; [ -z "$child" ] || kill -TERM "$child" || true' TERM
+  trap 'asked=${asked:-requeue}; [ -z "$child" ] || kill -TERM "$child" 2>/dev/null || true' USR1
+  trap 'asked=end; [ -z "$child" ] || kill -TERM "$child" 2>/dev/null || true' TERM
   colrun job "${sweep[@]}" "$(sed -n "${line}p" "$list")" &
   child=$!
   if [ -n "$asked" ]; then kill -TERM "$child" || true; fi

@@ -42,17 +42,6 @@ def test_gives_the_table_of_a_sweep_and_may_be_run_again(tmp_path: Path, truth: 
     assert batches(work, "small") == [log]
 
 
-def test_large_batches_come_first(tmp_path: Path) -> None:
-    work = Work(tmp_path / "work")
-    sizes = []
-    for line in work.run("colrun", "job", work.file, "--list", "--slots", "2").splitlines():
-        ranges = [part.split(".")[1].split(":") for part in line.split("/")]
-        sizes.append(sum(int(stop) - int(start) for start, stop in ranges))
-    assert sum(sizes) == 72
-    assert len(sizes) > 3
-    assert sizes[0] > 2 * sizes[-1]
-
-
 @pytest.mark.parametrize("name", ODD_NAMES)
 def test_odd_names_stay_names(tmp_path: Path, truth: pd.DataFrame, name: str) -> None:
     work = Work(tmp_path / "work", file=name)

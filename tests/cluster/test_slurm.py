@@ -33,7 +33,7 @@ def prepared(folder: Path, cluster: Slurm, text: str, unit_seconds: str, *option
 @pytest.fixture
 def longer(tmp_path: Path, cluster: Slurm) -> Work:
     """Two tasks or so, of some seconds, of which one has published something."""
-    work = prepared(tmp_path, cluster, LONGER, "0.3", "--task-minutes", "0.1")
+    work = prepared(tmp_path, cluster, LONGER, "0.3", "--task-minutes", "0.03")
     assert "submitted as array" in work.run("bash", "run.sh")
     wait_until(lambda: len(work.parts("longer")) >= 2, "a part")
     assert any("RUNNING" in line for line in cluster.queue()), "and is not done yet"
@@ -142,9 +142,9 @@ def test_all_tasks_cancelled(longer: Work, cluster: Slurm, longer_truth: pd.Data
 
 
 def test_a_time_limit(tmp_path: Path, cluster: Slurm, longer_truth: pd.DataFrame) -> None:
-    """A minute, of which Slurm may take all to give its warning: with more work than that the task must come back."""
-    options = ["--seeds", "0:600", "--task-minutes", "100", "--time", "00:01:00", "--sbatch", "--signal=B:USR1@30"]
-    work = prepared(tmp_path, cluster, LONGER, "5", *options)
+    """A minute, with a warning 10 to 40 s after its start: with more work than that the task must come back."""
+    options = ["--seeds", "0:600", "--task-minutes", "100", "--time", "00:01:00", "--sbatch", "--signal=B:USR1@20"]
+    work = prepared(tmp_path, cluster, LONGER, "0.3", *options)
     work.environment["RESTARTS"] = "100"
     assert "tasks 1 to 1 of 1 submitted" in work.run("bash", "run.sh")
     wait_until(lambda: "goes back into the queue" in left_logs(work, "longer"), "the warning")
