@@ -5,8 +5,8 @@
 # like, also on several machines at once: colrun says what is missing, and only that runs.
 #
 #   JOBS=4             jobs at once on each machine; 100% is one per core
-#   HOSTS=hosts.txt    run on these machines: one ssh login per line, such as 8/user@server (at most 8 jobs there). They
-#                      must see this folder and colrun under the same paths
+#   HOSTS=hosts.txt    run on these machines: one ssh login per line, such as user@server, or 8/user@server to have it
+#                      count as 8 cores. They must see this folder and colrun under the same paths
 #   BATCH=60           seconds of work, by colrun's estimate, for which Python is started once
 #   --retry-failed     an argument of this script: run jobs that failed as well
 set -euo pipefail
@@ -29,8 +29,9 @@ esac
 if [ -n "$hosts" ]; then
   machines=$(grep -Evc '^[[:space:]]*(#|$)' "$hosts") || { echo "there is no login in $hosts" >&2; exit 2; }
   slots=$((slots * machines))
-  # Machines that do not answer are left out, and a batch that fails on one is tried on another.
-  options+=(--sshloginfile "$hosts" --filter-hosts --workdir "$PWD")
+  # A batch that fails on one machine, which may be down, is tried on the others. No machine asks for a password.
+  options+=(--sshloginfile "$hosts" --workdir "$PWD" --retries "$((machines + 3))")
+  export PARALLEL_SSH=${PARALLEL_SSH:-ssh -o BatchMode=yes -o ConnectTimeout=20}
   for name in PATH PYTHONPATH LD_LIBRARY_PATH NUMBA_CACHE_DIR COLRUN_UNIT_SECONDS \
     OMP_NUM_THREADS MKL_NUM_THREADS OPENBLAS_NUM_THREADS; do
     if [ -n "${!name:-}" ]; then options+=(--env "$name"); fi

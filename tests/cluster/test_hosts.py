@@ -24,14 +24,14 @@ def hosts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hosts]:
 def work(tmp_path: Path, hosts: Hosts) -> Work:
     for name in hosts.names:
         hosts.regain(name)
-    found = Work(tmp_path / "work", LONGER, unit_seconds="0.5")
+    found = Work(tmp_path / "work", LONGER, unit_seconds="0.1")
     found.environment |= {"PARALLEL_SSH": hosts.ssh, "JOBS": "1"}
     return found
 
 
 def listed(work: Work, *names: str) -> None:
     (work.path / "hosts of mine.txt").write_text("# two servers\n" + "".join(f"{name}\n" for name in names))
-    work.script("parallel", "--batch-seconds", "3", "--hosts", "hosts of mine.txt")
+    work.script("parallel", "--batch-seconds", "1", "--hosts", "hosts of mine.txt")
 
 
 def used(work: Work) -> set[str]:

@@ -54,8 +54,8 @@ def test_odd_names_stay_names(tmp_path: Path, truth: pd.DataFrame, name: str) ->
 
 
 def test_killed_and_run_again_while_its_jobs_live_on(tmp_path: Path, longer_truth: pd.DataFrame) -> None:
-    work = Work(tmp_path / "work", LONGER, unit_seconds="0.5")
-    work.script("parallel", "--batch-seconds", "3")
+    work = Work(tmp_path / "work", LONGER, unit_seconds="0.1", environment={"JOBS": "1"})
+    work.script("parallel")
     first = work.start("./run.sh")
     wait_until(lambda: len(work.parts("longer")) >= 2 or first.poll() is not None, "a part")
     assert first.poll() is None
@@ -74,8 +74,8 @@ def test_killed_and_run_again_while_its_jobs_live_on(tmp_path: Path, longer_trut
 
 
 def test_a_job_that_is_killed_is_tried_again(tmp_path: Path, longer_truth: pd.DataFrame) -> None:
-    work = Work(tmp_path / "work", LONGER, unit_seconds="0.5")
-    work.script("parallel", "--batch-seconds", "5")
+    work = Work(tmp_path / "work", LONGER, unit_seconds="0.1", environment={"JOBS": "1"})
+    work.script("parallel")
     script = work.start("./run.sh")
     wait_until(lambda: len(work.parts("longer")) >= 2 or script.poll() is not None, "a part")
     killed = 0

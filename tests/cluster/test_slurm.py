@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from tests.cluster.engines import Slurm, children, need, slurm_cluster, unavailable, wait_until, words
-from tests.cluster.work import LONGER, TEXT, Work, exactly
+from tests.cluster.work import LONGER, TEXT, Work
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +33,7 @@ def prepared(folder: Path, cluster: Slurm, text: str, unit_seconds: str, *option
 @pytest.fixture
 def longer(tmp_path: Path, cluster: Slurm) -> Work:
     """Two tasks or so, of some seconds, of which one has published something."""
-    work = prepared(tmp_path, cluster, LONGER, "0.3", "--task-minutes", "0.03")
+    work = prepared(tmp_path, cluster, LONGER, "0.1", "--task-minutes", "0.03")
     assert "submitted as array" in work.run("bash", "run.sh")
     wait_until(lambda: len(work.parts("longer")) >= 2, "a part")
     assert any("RUNNING" in line for line in cluster.queue()), "and is not done yet"
@@ -142,16 +142,26 @@ def test_all_tasks_cancelled(longer: Work, cluster: Slurm, longer_truth: pd.Data
 
 
 def test_a_time_limit(tmp_path: Path, cluster: Slurm, longer_truth: pd.DataFrame) -> None:
-    """A minute, with a warning 10 to 40 s after its start: with more work than that the task must come back."""
-    options = ["--seeds", "0:600", "--task-minutes", "100", "--time", "00:01:00", "--sbatch", "--signal=B:USR1@20"]
-    work = prepared(tmp_path, cluster, LONGER, "0.3", *options)
+    """A minute, with a warning within the first half: a task that hangs for so long must stop, and come back."""
+    options = ["--task-minutes", "100", "--time", "00:01:00", "--sbatch", "--signal=B:USR1@30"]
+    work = prepared(tmp_path, cluster, LONGER, "0.1", *options)
     work.environment["RESTARTS"] = "100"
     assert "tasks 1 to 1 of 1 submitted" in work.run("bash", "run.sh")
-    wait_until(lambda: "goes back into the queue" in left_logs(work, "longer"), "the warning")
-    assert "6,000 of 6,000 jobs done, 0 failed, 0 missing" in report(work, cluster, "longer")
-    table = work.rows("longer")
-    assert len(table) == 24_000
-    exactly(table[table["seed"] < 100].reset_index(drop=True), longer_truth)
+    wait_until(lambda: bool(work.parts("longer")), "a part")
+    (hanging,) = running_jobs(cluster)
+    os.kill(hanging, signal.SIGSTOP)
+    wait_until(lambda: asked_to_end(hanging), "the warning")
+    os.kill(hanging, signal.SIGCONT)
+    wait_until(lambda: "(code 143) and goes back into the queue" in left_logs(work, "longer"), "its return")
+    assert "0 failed, 0 missing" in report(work, cluster, "longer")
+    work.same_as(longer_truth, "longer")
+
+
+def asked_to_end(pid: int) -> bool:
+    """Whether SIGTERM waits for a process."""
+    pending = re.search("ShdPnd:\\s*([0-9a-f]+)", Path(f"/proc/{pid}/status").read_text())
+    assert pending
+    return bool(int(pending[1], 16) >> (signal.SIGTERM - 1) & 1)
 
 
 def test_it_must_not_be_given_to_sbatch(tmp_path: Path, cluster: Slurm) -> None:

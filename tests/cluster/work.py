@@ -35,7 +35,7 @@ columns = [10, 20]
 width = 50
 lateral = ["0%", "1%", "10%", "100%", "dense"]
 """
-"""1,000 jobs, ten seconds or so: long enough that something can happen in between."""
+"""1,000 jobs, some seconds: long enough that something can happen in between."""
 
 
 @dataclass
