@@ -45,7 +45,7 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def wait_until(condition: Callable[[], bool], what: str, seconds: float = 240.0) -> None:
+def wait_until(condition: Callable[[], bool], what: str, seconds: float = 600.0) -> None:
     """Not a measure of speed: beyond it, it hangs."""
     limit = time.monotonic() + seconds
     while not condition():

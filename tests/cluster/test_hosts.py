@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from tests.cluster.engines import Hosts, children, need, need_gnu_parallel, two_hosts, wait_until
-from tests.cluster.work import LONGER, Work
+from tests.cluster.work import LIMIT, LONGER, Work
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +24,7 @@ def hosts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hosts]:
 def work(tmp_path: Path, hosts: Hosts) -> Work:
     for name in hosts.names:
         hosts.regain(name)
-    found = Work(tmp_path / "work", LONGER, unit_seconds="0.1")
+    found = Work(tmp_path / "work", LONGER, unit_seconds="0.2")
     found.environment |= {"PARALLEL_SSH": hosts.ssh, "JOBS": "1"}
     return found
 
@@ -64,7 +64,7 @@ def test_a_host_that_is_lost_on_the_way(work: Work, hosts: Hosts, longer_truth: 
     script = work.start("./run.sh")
     wait_until(lambda: len(work.parts("longer")) >= 2 or script.poll() is not None, "a part")
     hosts.lose(hosts.names[1])
-    assert script.wait(400) == 0, work.said()
+    assert script.wait(LIMIT) == 0, work.said()
     work.same_as(longer_truth, "longer")
 
 

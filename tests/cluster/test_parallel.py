@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from tests.cluster.engines import children, need_gnu_parallel, wait_until, words
-from tests.cluster.work import LONGER, Work
+from tests.cluster.work import LIMIT, LONGER, Work
 
 ODD_NAMES = [
     'it\'s "quoted";touch hacked; $(touch hacked) `touch hacked` $HOME.toml',
@@ -84,7 +84,7 @@ def test_a_job_that_is_killed_is_tried_again(tmp_path: Path, longer_truth: pd.Da
             os.kill(pid, signal.SIGKILL)
             killed += 1
     assert killed
-    assert script.wait(400) == 0, work.said()
+    assert script.wait(LIMIT) == 0, work.said()
     work.same_as(longer_truth, "longer")
 
 

@@ -13,7 +13,7 @@ import colrun
 from tests.runs import ROOT
 
 KEY = ["job", "estimator", "window"]
-LIMIT = 400
+LIMIT = 900
 TEXT = """
 name = "small"
 estimators = ["master-user", "tbptt-1", "tbptt-5"]
