@@ -143,11 +143,16 @@ def _filled(template: str, asked: Asked, **words: str) -> str:
     words |= {
         "NAME": asked.sweep.name,
         "RESULTS": shlex.quote(("./" if str(asked.results).startswith("-") else "") + str(asked.results)),
-        "SWEEP": shlex.join(asked.arguments),
+        "SWEEP": " ".join(_quoted(word) if "," in word else shlex.quote(word) for word in asked.arguments),
     }
     for word in ("SBATCH", "SETUP"):  # whole lines, possibly none
         text = text.replace(f"@{word}@\n", f"@{word}@")
     return re.sub(r"@([A-Z]+)@", lambda match: words[match[1]], text)
+
+
+def _quoted(word: str) -> str:
+    """In quotes even if it needs none: shellcheck takes a bare comma in a list of words for a mistake."""
+    return "'" + word.replace("'", "'\"'\"'") + "'"
 
 
 def _twice_quoted(command: list[str]) -> str:
