@@ -1,7 +1,7 @@
 # make setup   .venv with colrun in it          make test          lint, types, all tests that run anywhere
-# make lint    ruff and mypy only               make test-cluster  real GNU Parallel and Dask; skipped if not installed
+# make lint    ruff and mypy only               make test-cluster  real engines; skipped where not installed
 # make figures run the sweeps, draw figures     make soak          kills, full disks, damage: SOAK_KILLS=300 (an hour)
-# make clean   remove .venv and caches
+# make scripts rewrite those in scripts/        make clean         remove .venv and caches
 PYTHON    ?= python3
 PIP_FLAGS ?=
 BIN       := .venv/bin
@@ -10,7 +10,7 @@ export OMP_NUM_THREADS ?= 1
 JOBS      ?= $(shell nproc 2>/dev/null || echo 2)
 SOAK_KILLS ?= 300
 
-.PHONY: setup figures lint test test-cluster soak clean
+.PHONY: setup figures scripts lint test test-cluster soak clean
 setup: .venv/installed
 
 .venv/installed: pyproject.toml constraints.txt
@@ -25,6 +25,11 @@ figures: setup
 	$(BIN)/colrun sweep rnn-alignment
 	$(BIN)/colrun plot rnn-alignment
 
+# Of every sweep but the demo, for GNU Parallel.
+scripts: setup
+	for sweep in $(filter-out demo,$(basename $(notdir $(wildcard sweeps/*.toml)))); do \
+	  $(BIN)/colrun script parallel $$sweep -o scripts/$$sweep.sh || exit; done
+
 lint: setup
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -34,7 +39,7 @@ test: lint
 	$(BIN)/pytest -n $(JOBS) --ignore tests/soak --ignore tests/cluster
 
 test-cluster: setup
-	$(BIN)/pytest -n $(JOBS) tests/cluster
+	$(BIN)/pytest -n $(JOBS) --dist loadfile tests/cluster
 
 soak: setup
 	SOAK_KILLS=$(SOAK_KILLS) $(BIN)/pytest -n $(JOBS) -rP tests/soak

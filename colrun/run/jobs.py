@@ -1,15 +1,17 @@
 """Single jobs by id, in this process."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from colrun.errors import InvalidValueError, shown
+from colrun.run.signals import StoppedError, check_stopped
 from colrun.run.unit import Outcome
 from colrun.run.worker import work
 from colrun.store.index import read_done, refuse_mixing
 from colrun.store.paths import Paths
 from colrun.store.provenance import Run
 from colrun.sweep.file import Sweep
-from colrun.sweep.plan import UNIT_SECONDS, Piece, Unit, entries
+from colrun.sweep.plan import Entry, Unit, entries, packed
 from colrun.sweep.seeds import Seeds
 
 
@@ -19,51 +21,54 @@ def chosen_units(sweep: Sweep, ids: tuple[str, ...]) -> Iterator[Unit]:
     for text in (part for each in ids for part in each.split("/")):
         config, dot, seeds = text.partition(".")
         have = wanted.get(config, Seeds(()))
-        if not dot or have is None:
-            wanted[config] = None
-        else:
-            wanted[config] = have | Seeds.parse(seeds)
-    pieces: list[Piece] = []
+        wanted[config] = None if not dot or have is None else have | Seeds.parse(seeds)
     found: dict[str, Seeds] = {}
-    for entry in entries(sweep):
-        if entry.id not in wanted:
-            continue
-        only = wanted[entry.id]
-        seeds_here = tuple(seed for seed in entry.seeds if only is None or seed in only)
-        found[entry.id] = found.get(entry.id, Seeds(())) | entry.seeds
-        if seeds_here:
-            pieces.append(Piece(entry.config, entry.id, entry.estimators, seeds_here))
-        unit = Unit(sweep.experiment.name, tuple(pieces))
-        if unit.seconds >= UNIT_SECONDS:
-            yield unit
-            pieces = []
-    if pieces:
-        yield Unit(sweep.experiment.name, tuple(pieces))
+
+    def chosen() -> Iterator[Entry]:
+        for entry in entries(sweep):
+            if entry.id not in wanted:
+                continue
+            only = wanted[entry.id]
+            found[entry.id] = found.get(entry.id, Seeds(())) | entry.seeds
+            here = entry.seeds if only is None else Seeds.of(seed for seed in entry.seeds if seed in only)
+            if here:
+                yield replace(entry, seeds=here)
+
+    yield from packed(sweep.experiment, chosen())
     for config, only in wanted.items():
         unknown = (
             config if config not in found else next((f"{config}.{s}" for s in only or () if s not in found[config]), "")
         )
         if unknown or config not in found:
             raise InvalidValueError(
-                f"sweep {sweep.name} has no job {shown(unknown)}; `colrun script` and the column `job` have ids."
+                f"sweep {sweep.name} has no job {shown(unknown)}; `colrun job --list` and the column `job` have ids."
             )
 
 
 def run_jobs(sweep: Sweep, paths: Paths, ids: tuple[str, ...]) -> Outcome:
-    """Run what is missing of them."""
+    """Run what is missing of them, unit by unit, so that a signal costs the unit that it comes in."""
     todo = list(chosen_units(sweep, ids))
     refuse_mixing(paths, sweep, read_done(paths))
     paths.prepare()
     run = Run(paths, sweep)
     total = Outcome()
-    for unit in todo:
-        outcome = work(unit, paths, sweep.name, run.id)
-        total.jobs += outcome.jobs
-        total.elsewhere += outcome.elsewhere
-        total.failed += outcome.failed
-        total.diverged += outcome.diverged
-    run.finish(computed=total.jobs - total.elsewhere - len(total.failed), failed=len(total.failed))
+    try:
+        for unit in todo:
+            outcome = work(unit, paths, sweep.name, run.id)
+            total.jobs += outcome.jobs
+            total.elsewhere += outcome.elsewhere
+            total.failed += outcome.failed
+            total.diverged += outcome.diverged
+            check_stopped()
+    except StoppedError:
+        run.finish(stopped=True, **_account(total))
+        raise
+    run.finish(**_account(total))
     return total
+
+
+def _account(total: Outcome) -> dict[str, int]:
+    return {"computed": total.jobs - total.elsewhere - len(total.failed), "failed": len(total.failed)}
 
 
 def print_again(sweep: Sweep, ids: tuple[str, ...]) -> None:

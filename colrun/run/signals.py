@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import NoReturn
 
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1)
 _asked: list[int] = []
 
 
@@ -19,7 +20,11 @@ class StoppedError(BaseException):
 
 @contextmanager
 def stoppable() -> Iterator[None]:
-    """SIGINT and SIGTERM raise `StoppedError` in the main thread; a second one ends the process at once."""
+    """SIGINT, SIGTERM and SIGUSR1 raise `StoppedError` in the main thread; a second one ends the process at once.
+
+    SIGUSR1 is what batch systems send before a time limit. Exit codes are 128 + the signal's number, as a shell
+    reports of a process that a signal ended before it could answer: a script need not tell the two apart.
+    """
 
     def stop(number: int, frame: FrameType | None) -> NoReturn:  # noqa: ARG001
         for each in before:
@@ -28,7 +33,7 @@ def stoppable() -> Iterator[None]:
         raise StoppedError(number)
 
     _asked.clear()
-    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    before = {number: signal.signal(number, stop) for number in SIGNALS}
     try:
         yield
     finally:

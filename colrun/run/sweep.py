@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from colrun.run.local import usable_cores
+from colrun.run.login import login_node_warning
 from colrun.run.pool import Place, Pool, run_units
 from colrun.run.progress import Progress
 from colrun.run.signals import StoppedError, check_stopped
@@ -128,6 +129,8 @@ def run_sweep(sweep: Sweep, paths: Paths, pool: Pool, options: Options) -> Resul
     result = Result(where, failed=list(where.failed))
     if where.missing == 0:
         return result
+    if warning := login_node_warning(where.seconds):
+        talk.say(warning)
     run = Run(paths, sweep, pool.ready(talk.say))
     place = Place(paths.absolute(), sweep.name, run.id, sweep.experiment.numerics, options.fail_fast)
 

@@ -148,11 +148,17 @@ def units(
     sweep: Sweep, missing: Missing | None = None, shard: Shard | None = None, skipped: Skipped | None = None
 ) -> Iterator[Unit]:
     """The sweep cut into units, without what is done; only those of a shard, which do not depend on what is done."""
-    experiment = sweep.experiment
+    return packed(sweep.experiment, entries(sweep, skipped), missing, shard)
+
+
+def packed(
+    experiment: Experiment, every: Iterator[Entry], missing: Missing | None = None, shard: Shard | None = None
+) -> Iterator[Unit]:
+    """Entries cut into units, without what is done."""
     mine = shard.chooser() if shard else None
     pieces: list[Piece] = []
     seconds = 0.0
-    for family in _families(entries(sweep, skipped)):
+    for family in _families(every):
         size = experiment.block_size(experiment.as_dict(family[0].config))
         for block in family[0].seeds.blocks(size):
             for entry in family:

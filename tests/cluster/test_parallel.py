@@ -1,95 +1,95 @@
 """`colrun script parallel`, run by the real GNU Parallel."""
 
 import os
-import shutil
-import subprocess
-import sys
+import signal
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
-KEY = ["job", "estimator", "window"]
-TEXT = """
-name = "small"
-estimators = ["master-user", "tbptt-1", "tbptt-5"]
-seeds = "0:12"
-steps = 10
-inputs = 5
-[grid]
-columns = [3, 5]
-width = 2
-lateral = ["0%", "10%", "dense"]
-"""
+from tests.cluster.engines import children, need_gnu_parallel, wait_until, words
+from tests.cluster.work import LIMIT, LONGER, Work
+
 ODD_NAMES = [
-    "plain.toml",
-    "with space.toml",
-    'it\'s "quoted".toml',
-    "semi;touch hacked;.toml",
-    "$(touch hacked) `touch hacked` $HOME.toml",
-    "a{}b{.}c{#}d{= $_=1 =}.toml",
+    'it\'s "quoted";touch hacked; $(touch hacked) `touch hacked` $HOME.toml',
+    "a{}b{.}c{#}d{= $_=1 =} stars*?[a] back\\slash 100%@SWEEP@.toml",
     "-j.toml",
-    "stars*?[a].toml",
-    "back\\slash.toml",
 ]
-
-
-def run(folder: Path, *command: str) -> str:
-    """With `colrun` on the path as after an installation: this checkout's, run by this Python."""
-    program = folder / "bin" / "colrun"
-    if not program.exists():
-        program.parent.mkdir()
-        program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m colrun "$@"\n')
-        program.chmod(0o755)
-    root = str(Path(__file__).parents[2])
-    added = {"PATH": f"{program.parent}:{os.environ['PATH']}", "PYTHONPATH": root, "COLRUN_UNIT_SECONDS": "0.0001"}
-    done = subprocess.run(
-        command, cwd=folder, env=os.environ | added, capture_output=True, text=True, timeout=300, check=False
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
-
-
-def rows(folder: Path) -> pd.DataFrame:
-    return pd.read_parquet(folder).sort_values(KEY, ignore_index=True)
-
-
-def run_script(folder: Path, sweep: str, *options: str) -> None:
-    run(folder, "colrun", "script", "parallel", *options, "-o", "run.sh", "--", sweep)
-    run(folder, "bash", "run.sh")
 
 
 @pytest.fixture(autouse=True)
 def _installed() -> None:
-    version = shutil.which("parallel") and subprocess.run(
-        ["parallel", "--version"], capture_output=True, text=True, check=False
-    )
-    if not version or "GNU parallel" not in version.stdout:
-        pytest.skip("GNU Parallel is not installed (apt-get install parallel)")
+    need_gnu_parallel()
 
 
-@pytest.fixture(scope="module")
-def truth(tmp_path_factory: pytest.TempPathFactory) -> pd.DataFrame:
-    folder = tmp_path_factory.mktemp("sweep")
-    (folder / "plain.toml").write_text(TEXT)
-    run(folder, "colrun", "sweep", "plain.toml", "-j", "2")
-    return rows(folder / "results" / "small")
+def batches(work: Work, name: str) -> list[list[str]]:
+    """The lines of every joblog, without its head."""
+    logs = (work.results(name) / "_logs").glob("parallel-*.joblog")
+    return [[line for line in log.read_text().splitlines() if not line.startswith("Seq")] for log in sorted(logs)]
 
 
 def test_gives_the_table_of_a_sweep_and_may_be_run_again(tmp_path: Path, truth: pd.DataFrame) -> None:
-    (tmp_path / "plain.toml").write_text(TEXT)
-    run_script(tmp_path, "plain.toml")
-    pd.testing.assert_frame_equal(rows(tmp_path / "results" / "small"), truth, check_exact=True)
-    parts = sorted((tmp_path / "results" / "small" / "rows").iterdir())
-    assert len(parts) > 2, "several units"
-    run(tmp_path, "bash", "run.sh")
-    assert sorted((tmp_path / "results" / "small" / "rows").iterdir()) == parts
+    work = Work(tmp_path / "work", environment={"JOBS": "1"})
+    work.script("parallel")
+    said = work.run("./run.sh")
+    assert "72 of 72 jobs done" in said
+    work.same_as(truth)
+    (log,) = batches(work, "small")
+    parts = work.parts("small")
+    assert 2 <= len(log) < len(parts), "several batches, of several units each"
+    assert "nothing is missing" in work.run("./run.sh")
+    assert work.parts("small") == parts
+    assert batches(work, "small") == [log]
 
 
 @pytest.mark.parametrize("name", ODD_NAMES)
 def test_odd_names_stay_names(tmp_path: Path, truth: pd.DataFrame, name: str) -> None:
-    (tmp_path / name).write_text(TEXT)
-    run_script(tmp_path, name, "--columns", "3", "--results", f"out {name}")
+    work = Work(tmp_path / "work", file=name)
+    work.script("parallel", "--columns", "3", "--results", f"out {name}", "--batch-seconds", "1")
+    work.run("./run.sh")
     expected = truth[truth["columns"] == 3].reset_index(drop=True)
-    pd.testing.assert_frame_equal(rows(tmp_path / f"out {name}" / "small"), expected, check_exact=True)
-    assert {path.name for path in tmp_path.iterdir()} == {name, f"out {name}", "run.sh", "bin"}
+    work.path.joinpath(f"out {name}").rename(work.path / "results")
+    pd.testing.assert_frame_equal(work.rows(), expected, check_exact=True)
+    assert {path.name for path in work.path.iterdir()} == {name, "results", "run.sh", "bin"}
+
+
+def test_killed_and_run_again_while_its_jobs_live_on(tmp_path: Path, longer_truth: pd.DataFrame) -> None:
+    work = Work(tmp_path / "work", LONGER, unit_seconds="0.1", environment={"JOBS": "1"})
+    work.script("parallel")
+    first = work.start("./run.sh")
+    wait_until(lambda: len(work.parts("longer")) >= 2 or first.poll() is not None, "a part")
+    assert first.poll() is None
+    family = {pid: words(pid) for pid in children(first.pid)}
+    jobs = [pid for pid, command in family.items() if command[1:4] == [b"-m", b"colrun", b"job"]]
+    engine = [pid for pid, command in family.items() if b"/parallel" in command[1]]
+    assert jobs
+    assert engine
+    for pid in (first.pid, *engine):
+        os.kill(pid, signal.SIGKILL)
+    first.wait(60)
+    assert any(Path(f"/proc/{pid}").exists() for pid in jobs), "they run on"
+    work.run("./run.sh")
+    wait_until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in jobs), "the end of what was left")
+    work.same_as(longer_truth, "longer")
+
+
+def test_a_job_that_is_killed_is_tried_again(tmp_path: Path, longer_truth: pd.DataFrame) -> None:
+    work = Work(tmp_path / "work", LONGER, unit_seconds="0.1", environment={"JOBS": "1"})
+    work.script("parallel")
+    script = work.start("./run.sh")
+    wait_until(lambda: len(work.parts("longer")) >= 2 or script.poll() is not None, "a part")
+    killed = 0
+    for pid in children(script.pid):
+        if words(pid)[1:4] == [b"-m", b"colrun", b"job"]:
+            os.kill(pid, signal.SIGKILL)
+            killed += 1
+    assert killed
+    assert script.wait(LIMIT) == 0, work.said()
+    work.same_as(longer_truth, "longer")
+
+
+def test_a_refusal_leaves_nothing_behind(tmp_path: Path) -> None:
+    work = Work(tmp_path / "work")
+    work.script("parallel")
+    assert "Invalid value for '--slots'" in work.run("./run.sh", "--slots", "0", code=2)
+    assert not work.path.joinpath("results").exists()

@@ -63,3 +63,22 @@ def test_stopped_at_any_moment(folder: Folder, truth: pd.DataFrame, name: str) -
             break
     folder.sweep("-j", "2")
     folder.same_as(truth)
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGUSR1"])
+def test_single_jobs_stopped(folder: Folder, truth: pd.DataFrame, name: str) -> None:
+    """What a batch system does to a task: units that are done are kept, and the exit code names the signal."""
+    number = signal.Signals[name]
+    code, batch = folder.run("job", "soak.toml", "--list", "--seconds", "10000")
+    assert code == 0
+    job = folder.start("job", "soak.toml", batch.strip())
+    job.until_parts(folder)
+    os.kill(job.pid, number)
+    code, said = job.end()
+    assert code == 128 + number, said
+    assert f"stopped by {name}; what is done is kept." in said
+    assert "Traceback" not in said
+    assert 0 < len(folder.rows()) < len(truth)
+    folder.within(truth)
+    assert folder.run("job", "soak.toml", batch.strip())[0] == 0
+    folder.same_as(truth)
