@@ -1,7 +1,8 @@
 """Estimators of the gradient of Σ_t L(t), by name. One file per algorithm; this table imports no torch."""
 
 import re
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -19,7 +20,15 @@ class EstimatorEntry:
     summary: str
     windowed: bool = False
     """Whether the name ends in a number: `tbptt-40`."""
+    undefined: Mapping[str, str] = field(default_factory=dict)
+    """Cells on which the method is not defined, each with the reason."""
+    weight: float = 1.0
+    """Its work in credit form, in times that of an estimator with a compiled credit: for estimates of time."""
 
+
+NOTHING_TO_TRACE = {
+    "feedforward": "its trace has the leak of a recurrent state, and the feedforward cell carries no state"
+}
 
 ESTIMATORS: dict[str, EstimatorEntry] = {
     "bptt": EstimatorEntry("bptt", "exact gradient, backpropagation through the whole sequence: the truth"),
@@ -29,6 +38,16 @@ ESTIMATORS: dict[str, EstimatorEntry] = {
     "master-user": EstimatorEntry("master_user", "a weight tracks its influence on its own column's state only"),
     "master-user-no-meta": EstimatorEntry("master_user", "master-user that ignores its influence on the learning w"),
     "master-user-groups": EstimatorEntry("master_user_groups", "master-user with the weights in random groups"),
+    "elman": EstimatorEntry("elman", "no time at all: each loss is credited through its own step only, as tbptt-1"),
+    "snap": EstimatorEntry(
+        "snap", "a weight tracks its influence on the states it reaches within k steps", True, weight=8
+    ),
+    "rflo": EstimatorEntry(
+        "rflo", "a leaky trace per weight and random feedback of the error", undefined=NOTHING_TO_TRACE
+    ),
+    "rflo-symmetric": EstimatorEntry(
+        "rflo", "rflo with w in place of the random feedback: its trace alone", undefined=NOTHING_TO_TRACE
+    ),
 }
 
 
@@ -72,6 +91,20 @@ def parse_estimator(name: str) -> EstimatorName:
                 f"estimator {shown(name)} has a window above {LARGEST_WINDOW}; the sequence's length is enough."
             )
     return EstimatorName(family, window)
+
+
+def why_undefined(family: str, cell: str) -> str | None:
+    """The reason why an estimator is not defined on a cell; None if it is."""
+    reason = ESTIMATORS[family].undefined.get(cell)
+    return None if reason is None else f"{family} is not defined on the {cell} cell: {reason}"
+
+
+def refuse_undefined(names: Iterable[EstimatorName], cell: str) -> None:
+    """An estimator that is not defined there is a user's mistake."""
+    for name in names:
+        reason = why_undefined(name.family, cell)
+        if reason is not None:
+            raise InvalidValueError(f"{reason}; leave it out, or choose another cell.")
 
 
 def get_estimator(family: str) -> "Estimator":
