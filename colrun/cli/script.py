@@ -8,6 +8,7 @@ import click
 
 from colrun.cli.options import replaced, replacing_options, results_option, sweep_argument
 from colrun.errors import InvalidValueError
+from colrun.estimators.plugins import files_in_use
 from colrun.sweep.file import read_sweep
 
 
@@ -32,6 +33,8 @@ def command(engine: str, sweep: str, results: Path, output: Path | None, **optio
     job = ["colrun", "job", "--results", str(results)]
     for name, value in values.items():
         job += [f"--{name.replace('_', '-')}", ",".join(value) if isinstance(value, list) else value]
+    for file in files_in_use():
+        job += ["--plugin", file]
     job += ["--", sweep]  # whatever it begins with
     lines = parallel_script(chosen, job)
     if output is None:

@@ -5,8 +5,11 @@ import os
 import random
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 
+from colrun.estimators import ESTIMATORS
+from colrun.estimators.plugins import files_in_use, use_files
 from colrun.experiments import EXPERIMENTS
 from colrun.run.guard import guard
 from colrun.run.unit import Outcome, record_failure
@@ -47,9 +50,12 @@ class Place:
     sweep: str
     run: str
     fail_fast: bool = False
+    plugins: tuple[str, ...] = field(default_factory=files_in_use)
+    """A worker is another process: it is told of the plug-ins."""
 
     def work(self, number: int, unit: Unit) -> tuple[int, Outcome]:
         """Run a unit; called in a worker."""
+        use_files(map(Path, self.plugins), ESTIMATORS)
         return number, work(unit, self.paths, self.sweep, self.run, self.fail_fast)
 
 

@@ -8,7 +8,7 @@ and `--dry-run` go by what those took.
 from functools import cache, lru_cache
 from typing import cast
 
-from colrun.estimators import ESTIMATORS, parse_estimator
+from colrun.estimators import known_estimators, parse_estimator
 from colrun.experiments import Experiment
 from colrun.experiments.grids import Config, alignment_block_size
 from colrun.networks.cells import CELLS
@@ -40,7 +40,8 @@ def job_seconds(experiment: Experiment, config: Config, estimators: tuple[str, .
 @cache
 def _weight(estimators: tuple[str, ...]) -> float:
     """How many estimators with a compiled credit would be as much work."""
-    return sum(ESTIMATORS[parse_estimator(name).family].weight for name in estimators)
+    known = known_estimators()
+    return sum(known[parse_estimator(name).family].weight for name in estimators)
 
 
 @cache
