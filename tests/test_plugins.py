@@ -13,7 +13,9 @@ from colrun.errors import InvalidValueError
 from colrun.estimators import ESTIMATORS, parse_estimator
 from colrun.estimators.plugins import PluginError, use_files
 from colrun.networks.cells import CELLS
-from colrun.store.load import load
+from colrun.store.load import StaleRowsWarning, load
+from colrun.store.parts import encode, read_part
+from colrun.store.paths import Paths
 from tests.oracle import relative_error
 from tests.runs import ROOT, TINY, bits, colrun, computed, refused, write
 
@@ -180,6 +182,35 @@ def test_a_failing_job_names_it_and_the_rest_goes_on(faded: Path) -> None:
     assert "5 computed, 5 failed" in result.stdout
     status = colrun("status", "sweep.toml", "--plugin", faded, "--columns", "3,4", "--lateral", "0%")
     assert f"PluginError: plug-in {faded}: credits of faded raised ZeroDivisionError" in status.stdout
+
+
+def test_parts_from_before_the_column_are_read_and_compacted(faded: Path) -> None:
+    run = ["sweep", "sweep.toml", "-j", 1, "--plugin", faded]
+    colrun(*run, "--estimators", "master-user")
+    (path,) = Paths.of("results", "tiny").parts()
+    table, index = read_part(path)
+    path.write_bytes(encode(table.drop_columns(["plugin"]), index))
+    before = bits(Path("results/tiny"))
+    assert computed(colrun(*run)) == 10  # of `faded` alone
+    for _ in range(2):
+        rows = bits(Path("results/tiny"))
+        assert len(rows) == 20
+        assert all(rows[key] == row | {"plugin": None} for key, row in before.items())
+        assert colrun("compact", "sweep.toml", "--plugin", faded).exit_code == 0
+    assert computed(colrun(*run)) == 0
+
+
+def test_rows_of_two_sources_are_warned_of(faded: Path) -> None:
+    """A process that still ran with the old source may publish after the new one has begun."""
+    run = ["sweep", "sweep.toml", "-j", 1, "--plugin", faded, "--out"]
+    colrun(*run, "old", "--seeds", "0:2")
+    faded.write_text(EXAMPLE.replace("0.9", "0.5"), encoding="utf-8")
+    colrun(*run, "results", "--seeds", "2:4")
+    (late,) = Paths.of("old", "tiny").parts()
+    late.rename(Path("results/tiny/rows/000001-00000002.parquet"))
+    with pytest.warns(StaleRowsWarning, match="rows of faded by several sources of that plug-in"):
+        load("results/tiny")
+    assert "stale: rows of faded@" in colrun("status", "sweep.toml", "--plugin", faded).stdout
 
 
 def test_a_key_is_no_name_of_colruns_own() -> None:
