@@ -9,7 +9,7 @@ from torch import Tensor
 from colrun import metrics
 from colrun.engine import credit_gradients, measure, torch_gradients
 from colrun.errors import InvalidValueError, choose
-from colrun.estimators import get_estimator, parse_estimator
+from colrun.estimators import get_estimator, parse_estimator, refuse_undefined
 from colrun.networks.architecture import Architecture
 from colrun.networks.base import Gradients, Network
 from colrun.networks.batch import Batch
@@ -77,6 +77,7 @@ def gradients(
     step_size = check_step_size(step_size)
     choose(form, FORMS, "form")
     _check_fit(network, sequence)
+    refuse_undefined([name], network.architecture.cell)
     chosen = get_estimator(name.family)
     if chosen.needs_columns and not isinstance(network, ColumnarNetwork):
         raise InvalidValueError(f"a dense network has no columns, which {name} needs; use master-user-groups.")
@@ -127,6 +128,7 @@ def evaluate(
         raise InvalidValueError(
             'evaluate needs a columnar network; for a dense one use gradients with form="online", then compare.'
         )
+    refuse_undefined(names, network.architecture.cell)
     found = measure(Batch.stack([network], [sequence]), names, check_step_size(step_size))
     return {str(name): {metric: value.item() for metric, value in found[name].items()} for name in names}
 

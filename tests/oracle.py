@@ -4,6 +4,7 @@ It shares no code with the package but the parameters of a network, and takes ev
 """
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -187,6 +188,119 @@ def groups(
             total[name] = total[name] - delta * (w_i * TH[name] + h_i * TW[name])
             if alpha is not None and meta:
                 TW[name] = (1 - alpha * h_i**2) * TW[name] + alpha * (delta - h_i * w_i) * TH[name]
+        if alpha is not None:
+            w = w + alpha * delta * h
+    return total
+
+
+class Step(NamedTuple):
+    """One step with the derivatives of every h_j and m_j by θ and by the state before ("h", "m"), (C, …) each."""
+
+    x: Tensor
+    y: Tensor
+    h: Tensor
+    m: Tensor
+    by_h: Theta
+    by_m: Theta
+
+
+def steps_of(network: Network, sequence: Sequence) -> list[Step]:
+    """With a fixed w or a learning one, states are the same."""
+    theta = leaves(network)
+    found = []
+    h = m = torch.zeros_like(network.w)
+    for x, y in zip(sequence.x, sequence.y, strict=True):
+        wanted = theta | {"h": h.detach().requires_grad_(), "m": m.detach().requires_grad_()}
+        h, m = step(network, theta, x, (wanted["h"], wanted["m"]))
+        zero = {name: torch.zeros_like(value) for name, value in wanted.items()}
+        by_h, by_m = ([grad(s_j, wanted) if network.states > n else zero for s_j in s] for n, s in enumerate((h, m)))
+        h, m = h.detach(), m.detach()
+        stacked = [{name: torch.stack([row[name] for row in rows]) for name in wanted} for rows in (by_h, by_m)]
+        found.append(Step(x, y, h, m, *stacked))
+    return found
+
+
+def reached(network: Network, k: int) -> dict[str, list[set[int]]]:
+    """The states that u_i and φ_i of every column reach within k steps: a walk along the weights that exist."""
+    architecture, C = network.architecture, network.columns
+
+    def exists(kind: str, to: int, source: int) -> bool:
+        masks = (network.masks.get(f"{kind}.{gate}") for gate in network.gates)
+        return any(mask is not None and bool(mask[to, source].any()) for mask in masks)
+
+    def onward(source: int) -> set[int]:
+        sees = architecture.switches.own_state and architecture.cell != "feedforward"
+        return {to for to in range(C) if exists("R", to, source) or (sees and exists("U", to, source))}
+
+    sets = {"u": [{i} for i in range(C)], "φ": [{to for to in range(C) if exists("U", to, i)} for i in range(C)]}
+    for _ in range(k - 1):
+        sets = {kind: [s.union(*map(onward, s)) for s in each] for kind, each in sets.items()}
+    return sets
+
+
+def snap(network: Network, steps: list[Step], alpha: float | None, orders: tuple[int, ...]) -> list[Gradients]:
+    """The whole influence of every weight on every state and w, by autograd; what is not tracked is put to 0."""
+    theta = network.theta
+    zero = {name: value.new_zeros(network.columns, *value.shape) for name, value in theta.items()}
+    kept = [keep(network, k, zero) for k in orders]
+    MH, MM, MW = ([dict(zero) for _ in orders] for _ in range(3))
+    total = [{name: torch.zeros_like(value) for name, value in theta.items()} for _ in orders]
+    w = network.w
+    for _, y, h, _, by_h, by_m in steps:
+        delta = y - w @ h
+        for n, k in enumerate(orders):
+            new_H: Theta = {}
+            new_M: Theta = {}
+            for name in theta:
+                for new, by in ((new_H, by_h), (new_M, by_m)):
+                    before = torch.tensordot(by["h"], MH[n][name], 1) + torch.tensordot(by["m"], MM[n][name], 1)
+                    new[name] = kept[n][name] * (by[name] + before)
+                d_delta = -torch.tensordot(w, new_H[name], 1) - torch.tensordot(h, MW[n][name], 1)
+                total[n][name] = total[n][name] + delta * d_delta
+                if alpha is not None:
+                    more = alpha * (torch.tensordot(h[:, None], d_delta[None], 1) + delta * new_H[name])
+                    MW[n][name] = MW[n][name] + (more * kept[n][name] if k == 1 else more)
+            MH[n], MM[n] = new_H, new_M
+        if alpha is not None:
+            w = w + alpha * delta * h
+    return total
+
+
+def keep(network: Network, k: int, zero: Theta) -> Theta:
+    """1 for every state and weight that is tracked, (C, …) by name."""
+    sets = reached(network, k)
+    kept = {name: value.clone() for name, value in zero.items()}
+    for name, value in kept.items():
+        for i, states in enumerate(sets["φ" if name in ("A", "b", "B", "c") else "u"]):
+            for j in states:
+                value[j, i] = 1.0
+    return kept
+
+
+def rflo(
+    network: Network, steps: list[Step], alpha: float | None, feedbacks: tuple[Tensor | None, ...]
+) -> list[Gradients]:
+    """Traces with the leak of each cell, written out; a feedback is None where w is the way back."""
+    cell, C, theta = network.architecture.cell, network.columns, network.theta
+    TH, TM = ({name: torch.zeros_like(value) for name, value in theta.items()} for _ in range(2))
+    total = [{name: torch.zeros_like(value) for name, value in theta.items()} for _ in feedbacks]
+    w, h_tm1 = network.w, torch.zeros_like(network.w)
+    for x, y, h, m, by_h, by_m in steps:
+        delta = y - w @ h
+        features, recurrence = columnar_feeds(network, theta, x, h_tm1)
+        for i in range(C):
+            gate = {name: torch.sigmoid(features(name, i) + recurrence(name, i)) for name in network.gates}
+            leak = {"additive": 1.0, "lstm": 0.0}.get(cell, gate.get("g", 0.0))
+            for name in theta:
+                trace = by_h[name][i, i] + leak * TH[name][i]
+                if cell == "lstm":
+                    kept = gate["f"] * TM[name][i]
+                    trace = trace + gate["o"] * (1 - torch.tanh(m[i]) ** 2) * kept
+                    TM[name][i] = by_m[name][i, i] + kept
+                TH[name][i] = trace
+                for feedback, found in zip(feedbacks, total, strict=True):
+                    found[name][i] -= delta * (w if feedback is None else feedback)[i] * trace
+        h_tm1 = h
         if alpha is not None:
             w = w + alpha * delta * h
     return total

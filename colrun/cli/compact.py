@@ -4,12 +4,13 @@ from pathlib import Path
 
 import click
 
-from colrun.cli.options import results_option, sweeps_argument
+from colrun.cli.options import plugin_option, results_option, sweeps_argument
 
 
 @click.command("compact")
 @sweeps_argument
 @results_option
+@plugin_option
 def command(sweeps: tuple[str, ...], results: Path) -> None:
     """Merge the parts of a sweep into few files. Safe while the sweep runs, and at any moment to interrupt.
 

@@ -29,6 +29,8 @@ def show_plan(sweep: Sweep, paths: Paths, workers: int, shard: Shard | None) -> 
     if done.stale(sweep.experiment):
         versions = ", ".join(map(str, sorted(done.versions)))
         click.echo(f"  stale     rows of numerics version {versions}; current is {sweep.experiment.numerics}")
+    for key in sorted(done.stale_plugins(sweep)):
+        click.echo(f"  stale     rows of {key}, and the source of that plug-in is another now")
     click.echo(f"  done      {where.done:,}")
     if where.failed:
         click.echo(f"  failed    {len(where.failed):,} (run again with --retry-failed)")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from colrun.cli.options import SweepName, results_option
+from colrun.cli.options import SweepName, plugin_option, results_option
 from colrun.errors import InvalidValueError
 
 
@@ -14,6 +14,7 @@ from colrun.errors import InvalidValueError
 @click.option("--csv", "as_csv", is_flag=True, help="as CSV (the only format so far)")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="write to a file instead of standard output")
 @results_option
+@plugin_option
 def command(sweep: str, as_csv: bool, output: Path | None, results: Path) -> None:
     """Write all rows of a sweep as CSV.
 

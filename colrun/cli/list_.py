@@ -5,7 +5,8 @@ from pathlib import Path
 
 import click
 
-from colrun.estimators import ESTIMATORS
+from colrun.cli.options import plugin_option
+from colrun.estimators import known_estimators
 from colrun.figures import FIGURES
 from colrun.networks import readings
 from colrun.networks.cells import CELLS
@@ -15,7 +16,7 @@ from colrun.sweep.file import sweep_names
 def sections() -> dict[str, dict[str, str]]:
     """What there is: kind → name → one line."""
     return {
-        "estimators": {f"{k}-k" if entry.windowed else k: entry.summary for k, entry in ESTIMATORS.items()},
+        "estimators": {f"{k}-k" if entry.windowed else k: entry.summary for k, entry in known_estimators().items()},
         "cells": {name: entry.summary for name, entry in CELLS.items()},
         "readings": readings.SUMMARIES,
         "sweeps": {name: _description(path) for name, path in sweep_names().items()},
@@ -36,6 +37,7 @@ KINDS = ("estimators", "cells", "readings", "sweeps", "figures")
 
 @click.command("list")
 @click.argument("kind", required=False, type=click.Choice(KINDS))
+@plugin_option
 def command(kind: str | None) -> None:
     """List estimators, cells, readings, sweeps and figures, with one line each.
 
@@ -43,6 +45,7 @@ def command(kind: str | None) -> None:
     Examples:
       colrun list
       colrun list estimators | cut -f1
+      colrun list estimators --plugin my_estimator.py
     """
     chosen = sections()
     if kind is not None:  # one kind alone: tab-separated, for other programs

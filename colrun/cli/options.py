@@ -8,6 +8,8 @@ import click
 from click.shell_completion import CompletionItem
 
 from colrun.errors import InvalidValueError
+from colrun.estimators import ESTIMATORS, get_estimator, parse_estimator
+from colrun.estimators.plugins import use_files
 from colrun.experiments import EXPERIMENTS, all_axes
 from colrun.sweep.file import Sweep, read_sweep, sweep_names
 
@@ -48,12 +50,32 @@ results_option = click.option(
 )
 
 
+def _use_plugins(_: click.Context, __: click.Parameter, files: tuple[Path, ...]) -> tuple[Path, ...]:
+    """Before anything names an estimator; a command without plug-ins forgets those of one before it."""
+    use_files(files, ESTIMATORS)
+    return files
+
+
+plugin_option = click.option(
+    "--plugin",
+    "plugins",
+    type=click.Path(path_type=Path),
+    multiple=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_use_plugins,
+    metavar="FILE",
+    help="a Python file with estimators of your own; may be given several times. It runs as you",
+)
+
+
 def replacing_options(function: F) -> F:
     """An option for every axis and key of a sweep file, which replaces the file's values."""
     for axis in reversed(all_axes().values()):
         option = "--" + axis.name.replace("_", "-")
         text = f"{axis.help}" + (f": {', '.join(axis.choices)}" if axis.choices else "")
         function = click.option(option, axis.name, type=Listed(axis.choices), metavar="LIST", help=text)(function)
+    function = plugin_option(function)
     plain = click.option
     function = plain("--seeds", metavar="RANGE", help="such as 0:10 or 0:10,50")(function)
     function = plain("--estimators", type=Listed(()), metavar="LIST", help="such as master-user,tbptt-40")(function)
@@ -77,4 +99,7 @@ def read_all(names: tuple[str, ...], values: dict[str, Any]) -> list[Sweep]:
         if sweep.name in seen:
             raise InvalidValueError(f"two of the sweeps are named {sweep.name!r}; they would share one results folder.")
         seen.add(sweep.name)
+        for key in sweep.keys:
+            if "@" in key:
+                get_estimator(parse_estimator(key).family)  # a plug-in that cannot be imported is a mistake too
     return sweeps

@@ -8,6 +8,7 @@ import click
 
 from colrun.cli.options import replaced, replacing_options, results_option, sweep_argument
 from colrun.errors import InvalidValueError
+from colrun.estimators.plugins import files_in_use
 from colrun.run.script import ALL_CORES, BATCH_SECONDS, TASK_MINUTES, Asked, Slurm, parallel_script, slurm_script
 from colrun.sweep.file import read_sweep
 
@@ -105,7 +106,7 @@ def slurm(
 
 def _asked(sweep: str, results: Path, options: dict[str, Any]) -> Asked:
     values = replaced(options)
-    return Asked(read_sweep(sweep, values), sweep, results, values)
+    return Asked(read_sweep(sweep, values), sweep, results, values, files_in_use())
 
 
 def _write(text: str, output: Path | None) -> None:

@@ -53,4 +53,7 @@ def _again(entry: "Found", results: Path) -> list[str]:
     for name, value in entry.parameters.items():
         option = "seeds" if name == "seed" else name.replace("_", "-")
         command += [f"--{option}", "none" if value is None else str(value)]
-    return command + (["--estimators", ",".join(entry.estimators)] if entry.estimators else [])
+    if any("@" in key for key in entry.estimators):
+        command += ["--plugin", "FILE"]  # rows know a plug-in's hash, not where it was
+    names = [key.partition("@")[0] for key in entry.estimators]
+    return command + (["--estimators", ",".join(names)] if names else [])

@@ -54,7 +54,9 @@ def command(sweeps: tuple[str, ...], results: Path, verify: bool, **options: Any
         if stale:
             versions = ", ".join(map(str, sorted(stale)))
             click.echo(f"  stale: rows of numerics version {versions}, current is {sweep.experiment.numerics}")
-        elif extra > 0 and where.missing == 0 and not where.failed:
+        for key in sorted(done.stale_plugins(sweep)):
+            click.echo(f"  stale: rows of {key}, and the source of that plug-in is another now")
+        if not stale and extra > 0 and where.missing == 0 and not where.failed:
             click.echo(f"  {extra:,} further job(s) in the folder are not in this sweep's grid")
         for job in where.failed:
             click.echo(f"  failed {job}: {failed[job].get('error', '')}")

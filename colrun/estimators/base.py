@@ -5,6 +5,7 @@ learner runs, step by step and in its own memory. The credit form is valid becau
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from collections.abc import Sequence as Several
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
@@ -84,6 +85,8 @@ class Estimator(ABC):
 
     needs_columns: ClassVar[bool] = False
     """Whether it is defined on columnar networks only."""
+    undefined: ClassVar[Mapping[str, str]] = {}
+    """Of a plug-in: cells on which it is not defined, each with the reason; colrun's own have it in their table."""
 
     @abstractmethod
     def online(self, network: Network, step_size: float | None, window: int | None) -> Online:

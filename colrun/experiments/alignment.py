@@ -30,6 +30,7 @@ SCHEMA = pa.schema(
         *(pa.field(name, pa.int64()) for name in ("steps", "inputs")),
         pa.field("init", pa.string()),
         *(pa.field(name, pa.bool_()) for name in SWITCHES[1:]),
+        pa.field("plugin", pa.string()),  # the source of an estimator that is not colrun's own
     ]
 )
 KEY = ("estimator", "window")
@@ -48,12 +49,12 @@ def run(config: dict[str, Any], seeds: list[int], estimators: list[str]) -> dict
     found = measure(batch, names, config["step_size"])
     lateral_weights = batch.lateral_weights()
     rows: dict[int, list[Row]] = {seed: [] for seed in seeds}
-    for name, metrics in found.items():
-        columns = {metric: values.tolist() for metric, values in metrics.items()}
+    for name in names:
+        columns = {metric: values.tolist() for metric, values in found[name].items()}
         for place, seed in places.items():
             row = {metric: _null_if_nan(values[place]) for metric, values in columns.items()}
             row |= {"compared": int(columns["compared"][place]), "lateral_weights": lateral_weights[place]}
-            rows[seed].append({"estimator": name.family, "window": name.window, **row})
+            rows[seed].append({"estimator": name.family, "window": name.window, **row, "plugin": name.source})
     return rows
 
 

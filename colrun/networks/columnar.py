@@ -34,6 +34,13 @@ class ColumnarNetwork(Network):
         With `stop_lateral` (section 4.1 of the paper) no gradient flows from a column's state into another column, so
         that one backward pass from Σ_i h_i(t) gives ∂h_i(t)/∂θ_i and ∂h_i(t)/∂h_i(t-1) for all i at once.
         """
+        _, _, a, r = self.activations(theta, x_t, s_tm1, stop_lateral)
+        return get_cell(self.architecture.cell).update(a, r, s_tm1)
+
+    def activations(
+        self, theta: dict[str, Tensor], x_t: Tensor, s_tm1: Tensor, stop_lateral: bool = False
+    ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """What a step computes before the cell: z and f (..., C, W), a = U f + q and r = R h(t-1) (..., G, C)."""
         h_tm1 = s_tm1[..., 0, :]
         column_input = x_t.unsqueeze(-2).expand(*x_t.shape[:-1], self.columns, x_t.shape[-1])
         if self.architecture.sees_own_state:
@@ -58,7 +65,7 @@ class ColumnarNetwork(Network):
             if stop_lateral:
                 r_gate = r_gate + torch.diagonal(R) * (h_tm1 - h_tm1.detach())
             r.append(r_gate)
-        return get_cell(self.architecture.cell).update(torch.stack(a, -2), torch.stack(r, -2), s_tm1)
+        return z_t, f_t, torch.stack(a, -2), torch.stack(r, -2)
 
 
 def build(architecture: Architecture, seed: int, dtype: torch.dtype = torch.float64) -> ColumnarNetwork:

@@ -42,8 +42,13 @@ def spread(trajectory: Trajectory, credit: Tensor, crosses: bool) -> Preactivati
     else:
         own = torch.diagonal(batch.U, dim1=2, dim2=3)  # (N, G, W, C)
         features = torch.einsum("ntgi,ngwi->ntiw", a, own)
+    return into_columns(trajectory, a, r, features)
+
+
+def into_columns(trajectory: Trajectory, a: Tensor, r: Tensor, features: Tensor) -> PreactivationCredit:
+    """From the credit (N, T, C, W) of the features down through both layers; `a` and `r` are the gates'."""
     second = (trajectory.f > 0) * features
-    first = (trajectory.z > 0) * torch.einsum("ntcw,ncwv->ntcv", second, batch.layers.B)
+    first = (trajectory.z > 0) * torch.einsum("ntcw,ncwv->ntcv", second, trajectory.batch.layers.B)
     return PreactivationCredit(a, r, second, first)
 
 

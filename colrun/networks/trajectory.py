@@ -63,22 +63,9 @@ class Trajectory:
 
     @cached_property
     def jacobian(self) -> Tensor:
-        """(N, T, P, P): J(t) = ∂s(t)/∂s(t-1), states in the order h_1 … h_C, m_1 … m_C.
-
-        h_j(t-1) enters all columns by R and its own column as one scalar, so one tangent ∂f_j(t)/∂h_j(t-1) per column
-        and one product with U give the rest.
-        """
+        """(N, T, P, P): J(t) = ∂s(t)/∂s(t-1), states in the order h_1 … h_C, m_1 … m_C."""
         batch = self.batch
-        by_a, by_r, by_s = self.partials
-        tangent = (self.z > 0) * batch.layers.A_h.unsqueeze(1)
-        tangent = (self.f > 0) * torch.einsum("ncwv,ntcv->ntcw", batch.layers.B, tangent)
-        through_features = torch.einsum("ngijw,ntjw->ntgij", batch.U, tangent)
-        by_h = torch.einsum("ntsgi,ntgij->ntsij", by_a, through_features)
-        by_h = by_h + torch.einsum("ntsgi,ngij->ntsij", by_r, batch.R)
-        N, T, S, _, C = by_s.shape
-        J = torch.diag_embed(by_s).transpose(3, 4).contiguous()  # (N, T, S, C, S, C): the direct path
-        J[:, :, :, :, 0] += by_h
-        return J.reshape(N, T, S * C, S * C)
+        return jacobian(self.partials, batch.U, batch.R, batch.layers.A_h, batch.layers.B, self.z, self.f)
 
     @cached_property
     def own_jacobian(self) -> Tensor:
@@ -87,6 +74,24 @@ class Trajectory:
         C = self.batch.architecture.columns
         blocks = self.jacobian.reshape(N, T, P // C, C, P // C, C)
         return torch.diagonal(blocks, dim1=3, dim2=5)
+
+
+def jacobian(partials: Partials, U: Tensor, R: Tensor, A_h: Tensor, B: Tensor, z: Tensor, f: Tensor) -> Tensor:
+    """J(t), (N, T, P, P).
+
+    h_j(t-1) enters all columns by R and its own column as one scalar, so one tangent ∂f_j(t)/∂h_j(t-1) per column and
+    one product with U give the rest.
+    """
+    by_a, by_r, by_s = partials
+    tangent = (z > 0) * A_h.unsqueeze(1)
+    tangent = (f > 0) * torch.einsum("ncwv,ntcv->ntcw", B, tangent)
+    through_features = torch.einsum("ngijw,ntjw->ntgij", U, tangent)
+    by_h = torch.einsum("ntsgi,ntgij->ntsij", by_a, through_features)
+    by_h = by_h + torch.einsum("ntsgi,ngij->ntsij", by_r, R)
+    N, T, S, _, C = by_s.shape
+    J = torch.diag_embed(by_s).transpose(3, 4).contiguous()  # (N, T, S, C, S, C): the direct path
+    J[:, :, :, :, 0] += by_h
+    return J.reshape(N, T, S * C, S * C)
 
 
 def run(batch: Batch, step_size: float | None = None) -> Trajectory:

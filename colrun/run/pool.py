@@ -6,9 +6,12 @@ import socket
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Protocol
 
+from colrun.estimators import ESTIMATORS
+from colrun.estimators.plugins import files_in_use, use_files
 from colrun.experiments import EXPERIMENTS
 from colrun.run.unit import Outcome, record_failure
 from colrun.run.worker import one_thread, work
@@ -36,6 +39,8 @@ class Place:
     run: str
     numerics: int
     fail_fast: bool = False
+    plugins: tuple[str, ...] = field(default_factory=files_in_use)
+    """A worker is another process: it is told of the plug-ins."""
 
     def check(self, experiment: str) -> None:
         """In a worker, which may be on another machine: it must see the same folder and compute the same numbers."""
@@ -77,6 +82,7 @@ class Task:
 
     def __call__(self) -> tuple[int, Outcome]:
         """Run it."""
+        use_files(map(Path, self.place.plugins), ESTIMATORS)
         self.place.check(self.unit.experiment)
         place = self.place
         return self.number, work(self.unit, place.paths, place.sweep, place.run, place.fail_fast)

@@ -38,6 +38,8 @@ class Asked:
     results: Path
     values: Mapping[str, Any]
     """Replaced values of the sweep file."""
+    plugins: tuple[str, ...] = ()
+    """Files."""
 
     @property
     def arguments(self) -> list[str]:
@@ -45,6 +47,8 @@ class Asked:
         found = ["--results", str(self.results)]
         for key, value in self.values.items():
             found += [f"--{key.replace('_', '-')}", ",".join(value) if isinstance(value, list) else str(value)]
+        for file in self.plugins:
+            found += ["--plugin", file]
         return [*found, "--", self.name]
 
     def made(self, engine: str, options: list[str]) -> str:

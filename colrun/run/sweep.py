@@ -9,6 +9,7 @@ from colrun.run.login import login_node_warning
 from colrun.run.pool import Place, Pool, run_units
 from colrun.run.progress import Progress
 from colrun.run.signals import StoppedError, check_stopped
+from colrun.store.compact import compact
 from colrun.store.generations import tidy
 from colrun.store.index import Done, failures, read_done, refuse_mixing, set_aside, set_stale_aside
 from colrun.store.paths import Paths
@@ -103,15 +104,19 @@ def open_store(paths: Paths, sweep: Sweep, recompute_stale: bool, say: Progress)
         set_aside(paths, done.broken)
         for error in done.broken:
             say.say(f"broken part, set aside in {paths.broken}, its jobs run again: {error}")
-    stale = done.stale(sweep.experiment)
-    if not (stale and recompute_stale):
+    stale, plugins = done.stale(sweep.experiment), done.stale_plugins(sweep)
+    if not ((stale or plugins) and recompute_stale):
         refuse_mixing(paths, sweep, done)
     if stale:
         versions = ", ".join(map(str, sorted(stale)))
         number = set_stale_aside(paths, sweep.experiment)
         say.say(f"{number} part(s) of numerics version {versions} set aside in {paths.stale}")
         done = read_done(paths)
-        refuse_mixing(paths, sweep, done)
+    if plugins:
+        compact(paths, without=plugins)
+        say.say(f"rows of {', '.join(sorted(plugins))} set aside in {paths.stale}")
+        done = read_done(paths)
+    refuse_mixing(paths, sweep, done)
     return done
 
 

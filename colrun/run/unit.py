@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from colrun.estimators import EstimatorName
 from colrun.experiments import EXPERIMENTS, Experiment, Row
 from colrun.store.compact import group
 from colrun.store.index import Done, Watch, publish
@@ -141,4 +142,4 @@ def _publish(
 
 
 def _estimator(row: Row) -> str:
-    return str(row["estimator"]) if row["window"] is None else f"{row['estimator']}-{row['window']}"
+    return EstimatorName(row["estimator"], row["window"], row.get("plugin")).key

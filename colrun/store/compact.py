@@ -2,18 +2,19 @@
 
 import itertools
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
 
+from colrun.estimators import EstimatorName
 from colrun.experiments import get_experiment
 from colrun.store.generations import current, discard, last_number, part_path, successor, tidy
 from colrun.store.index import Done, set_aside
 from colrun.store.load import in_order
 from colrun.store.parts import BrokenPartError, PartIndex, encode, read_part
-from colrun.store.paths import Paths, claim, explained, sync_folder, unique
+from colrun.store.paths import Paths, claim, explained, sync_folder, unique, write_atomically
 from colrun.sweep.seeds import Seeds
 
 ROWS_PER_FILE = 4_000_000
@@ -23,13 +24,16 @@ class ChangedMeanwhileError(Exception):
     """Another process compacted the same sweep."""
 
 
-def compact(paths: Paths) -> tuple[int, int, list[BrokenPartError]]:
-    """Merge all parts; returns how many there were and how many there are, and which were broken and set aside."""
+def compact(paths: Paths, without: Collection[str] = ()) -> tuple[int, int, list[BrokenPartError]]:
+    """Merge all parts; returns how many there were and how many there are, and which were broken and set aside.
+
+    Rows of the estimators `without`, which are keys, are left out and kept in the folder of stale rows.
+    """
     tidy(paths)
     old = current(paths)
     last = last_number(old)
     parts = [path for number in range(1, last + 1) if (path := part_path(old, number)).exists()]
-    if len(parts) < 2:
+    if len(parts) < 2 and not without:
         return len(parts), len(parts), []
     tables, indices = [], []
     broken: list[BrokenPartError] = []
@@ -47,6 +51,9 @@ def compact(paths: Paths) -> tuple[int, int, list[BrokenPartError]]:
         set_aside(paths, broken)
     if not tables:
         return len(parts), 0, broken
+    some = tables[0], indices[0]
+    if without:
+        tables, indices = _split(paths, tables, indices, without)
     with explained(paths.sweep):
         candidate = unique(paths.temporary, "generation")
         candidate.mkdir()
@@ -56,7 +63,7 @@ def compact(paths: Paths) -> tuple[int, int, list[BrokenPartError]]:
         except BaseException:
             discard(paths, candidate)
             raise
-        seal = encode(tables[0].slice(0, 0), replace(indices[0], done={}, rows=0, extra={"next": candidate.name}))
+        seal = encode(some[0].slice(0, 0), replace(some[1], done={}, rows=0, extra={"next": candidate.name}))
         while not claim(paths, part_path(old, last + 1), seal):
             last += 1
             late = part_path(old, last)  # came meanwhile: taken over as it is
@@ -68,6 +75,32 @@ def compact(paths: Paths) -> tuple[int, int, list[BrokenPartError]]:
             sync_folder(candidate)
     tidy(paths)
     return len(parts), files, broken
+
+
+def _split(
+    paths: Paths, tables: list[pa.Table], indices: list[PartIndex], without: Collection[str]
+) -> tuple[list[pa.Table], list[PartIndex]]:
+    """The parts without these estimators; their rows go to the folder of stale ones first."""
+    left: list[tuple[pa.Table, PartIndex]] = []
+    for number, (table, index) in enumerate(zip(tables, indices, strict=True)):
+        keys = keys_of(table)
+        stale, rest = (table.filter(pa.array([(key in without) == gone for key in keys])) for gone in (True, False))
+        if stale.num_rows:
+            paths.stale.mkdir(parents=True, exist_ok=True)
+            target = unique(paths.stale, f"plugin-{number}")
+            write_atomically(
+                paths, target.with_name(f"{target.name}.parquet"), encode(stale, replace(index, rows=stale.num_rows))
+            )
+        if rest.num_rows:
+            left.append((rest, replace(index, rows=rest.num_rows)))
+    return [table for table, _ in left], [index for _, index in left]
+
+
+def keys_of(table: pa.Table) -> list[str]:
+    """The estimator of every row, as the index of a part names it."""
+    plugins = table["plugin"].to_pylist() if "plugin" in table.column_names else [None] * table.num_rows
+    rows = zip(table["estimator"].to_pylist(), table["window"].to_pylist(), plugins, strict=True)
+    return [EstimatorName(*row).key for row in rows]
 
 
 def _fill(folder: Path, generation: str, merged: Iterator[tuple[pa.Table, PartIndex]]) -> int:
@@ -85,7 +118,7 @@ def merged(tables: list[pa.Table], indices: list[PartIndex]) -> Iterator[tuple[p
     """One table per experiment and version, in files of bounded size, each with the index of what it holds."""
     for kind, numerics in sorted({(index.experiment, index.numerics) for index in indices}):
         chosen = [n for n, index in enumerate(indices) if (index.experiment, index.numerics) == (kind, numerics)]
-        table = in_order(pa.concat_tables([tables[n] for n in chosen]), {kind})
+        table = in_order(pa.concat_tables([tables[n] for n in chosen], promote_options="default"), {kind})
         whole = Done()
         for n in chosen:
             whole.add(indices[n])
@@ -112,12 +145,7 @@ def _runs(index: PartIndex) -> list[str]:
 
 def row_jobs(table: pa.Table, key: tuple[str, ...]) -> Iterator[tuple[str, int, str]]:
     """Of every row its config, seed and estimator ("" where an experiment takes none)."""
-    names: Iterable[str]
-    if "estimator" in key:
-        pairs = zip(table["estimator"].to_pylist(), table["window"].to_pylist(), strict=True)
-        names = (family if window is None else f"{family}-{window}" for family, window in pairs)
-    else:
-        names = itertools.repeat("", table.num_rows)
+    names: Iterable[str] = keys_of(table) if "estimator" in key else itertools.repeat("", table.num_rows)
     for job, name in zip(table["job"].to_pylist(), names, strict=True):
         config, _, seed = job.partition(".")
         yield config, int(seed), name

@@ -6,6 +6,7 @@ from typing import Any
 
 import pandas as pd
 
+from colrun.estimators import EstimatorName
 from colrun.experiments import get_experiment
 from colrun.store.index import failures, read_done
 from colrun.store.known import stored_sweeps
@@ -59,5 +60,9 @@ def _found(paths: Paths, name: str, job: str, failure: dict[str, Any] | None) ->
 def _estimators(frame: pd.DataFrame) -> list[str]:
     if "estimator" not in frame:
         return []
-    pairs = zip(frame["estimator"], frame["window"], strict=True)
-    return [family if pd.isna(window) else f"{family}-{window:.0f}" for family, window in pairs]
+    plugins = frame["plugin"] if "plugin" in frame else [None] * len(frame)
+    rows = zip(frame["estimator"], frame["window"], plugins, strict=True)
+    return [
+        EstimatorName(family, None if pd.isna(window) else int(window), None if pd.isna(plugin) else plugin).key
+        for family, window, plugin in rows
+    ]

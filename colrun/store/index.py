@@ -36,6 +36,8 @@ class Done:
     estimated: float = 0.0
     versions: set[int] = field(default_factory=set)
     experiments: set[str] = field(default_factory=set)
+    keys: set[str] = field(default_factory=set)
+    """Of all estimators."""
     broken: list[BrokenPartError] = field(default_factory=list)
 
     def add(self, index: PartIndex) -> None:
@@ -53,6 +55,7 @@ class Done:
             seeds = self.jobs.setdefault(config, {})
             for joined, text in groups.items():
                 names = _names(joined)
+                self.keys |= names
                 for seed in Seeds.parse(text):
                     have = seeds.get(seed)
                     seeds[seed] = names if have is None else have | names
@@ -72,6 +75,11 @@ class Done:
     def stale(self, experiment: Experiment) -> set[int]:
         """Numerics versions among the parts that are not the current one."""
         return self.versions - {experiment.numerics}
+
+    def stale_plugins(self, sweep: Sweep) -> set[str]:
+        """Keys of the sweep's plug-ins by another source than today's."""
+        current = {key.partition("@")[0]: key for key in sweep.keys if "@" in key}
+        return {key for key in self.keys if "@" in key and current.get(key.partition("@")[0], key) != key}
 
 
 def read_done(paths: Paths, verify: bool = False) -> Done:
@@ -102,6 +110,13 @@ def refuse_mixing(paths: Paths, sweep: Sweep, done: Done) -> None:
             f"computes version {sweep.experiment.numerics}; they are stale and are never mixed with new ones. Run "
             f"`colrun sweep` with --recompute-stale to set them aside in {paths.stale} and compute them again, or "
             "write elsewhere."
+        )
+    plugins = done.stale_plugins(sweep)
+    if plugins:
+        raise InvalidValueError(
+            f"{paths.sweep} holds rows of {', '.join(sorted(plugins))}, and the source of that plug-in is another now; "
+            "they are stale and are never mixed with new ones. Run `colrun sweep` with --recompute-stale to set them "
+            f"aside in {paths.stale} and compute them again, or write elsewhere."
         )
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute
 
 from colrun.experiments import EXPERIMENTS, get_experiment
 from colrun.store.parts import BrokenPartError, read_part
@@ -58,7 +59,23 @@ def load_table(path: str | Path) -> pa.Table:
     if not tables:
         return pa.table({})
     table = pa.concat_tables(tables, promote_options="default")
+    _warn_of_plugins(folder, table)
     return in_order(table, kinds)
+
+
+def _warn_of_plugins(folder: Path, table: pa.Table) -> None:
+    """Sweeps do not mix rows of two sources of a plug-in; a process that still ran with the old one may have."""
+    if "plugin" not in table.column_names:
+        return
+    known = table.filter(pa.compute.is_valid(table["plugin"])).group_by(["estimator", "plugin"]).aggregate([])
+    names = known["estimator"].to_pylist()
+    for name in sorted({name for name in names if names.count(name) > 1}):
+        warnings.warn(
+            f"{folder} holds rows of {name} by several sources of that plug-in; the column `plugin` tells them apart, "
+            "and `colrun sweep --recompute-stale` computes the older ones again.",
+            StaleRowsWarning,
+            2,
+        )
 
 
 def in_order(table: pa.Table, kinds: set[str]) -> pa.Table:

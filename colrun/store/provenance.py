@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from colrun import __version__
+from colrun.estimators import known_estimators, parse_estimator
 from colrun.store.paths import Paths, write_json
 from colrun.sweep.file import Sweep
 
@@ -62,6 +63,12 @@ def machine() -> dict[str, Any]:
     }
 
 
+def plugins(sweep: Sweep) -> dict[str, str]:
+    """Of the sweep's estimators those that are not colrun's own: key → file or package."""
+    names = [parse_estimator(key) for key in sweep.keys if "@" in key]
+    return {name.key: known_estimators()[name.family].module for name in names}
+
+
 class Run:
     """One run of a sweep; `workers` are machines other than this one that take part from its start."""
 
@@ -81,6 +88,7 @@ class Run:
             "experiment": sweep.experiment.name,
             "numerics": sweep.experiment.numerics,
             "sweep_file": sweep.text,
+            "plugins": plugins(sweep),
         }
         self._write()
 

@@ -8,7 +8,7 @@ and `--dry-run` go by what those took.
 from functools import cache, lru_cache
 from typing import cast
 
-from colrun.estimators import parse_estimator
+from colrun.estimators import known_estimators, parse_estimator
 from colrun.experiments import Experiment
 from colrun.experiments.grids import Config, alignment_block_size
 from colrun.networks.cells import CELLS
@@ -34,7 +34,14 @@ def job_seconds(experiment: Experiment, config: Config, estimators: tuple[str, .
     """Estimated seconds of one job on one core."""
     if experiment.name != "alignment":
         return DECAY_SECONDS
-    return _alignment_seconds(config[1:5] + config[6:9] + config[10:11], len(estimators), _longest(estimators))
+    return _alignment_seconds(config[1:5] + config[6:9] + config[10:11], _weight(estimators), _longest(estimators))
+
+
+@cache
+def _weight(estimators: tuple[str, ...]) -> float:
+    """How many estimators with a compiled credit would be as much work."""
+    known = known_estimators()
+    return sum(known[parse_estimator(name).family].weight for name in estimators)
 
 
 @cache
@@ -45,7 +52,7 @@ def _longest(estimators: tuple[str, ...]) -> int:
 
 
 @lru_cache(maxsize=4096)
-def _alignment_seconds(values: Config, estimators: int, longest: int) -> float:
+def _alignment_seconds(values: Config, estimators: float, longest: int) -> float:
     cell, C, W, lateral, dtype, T, inputs, own_state = cast(tuple[str, int, int, float, str, int, int, bool], values)
     found = counts(cell, C, W, survival(lateral, C), T, inputs, own_state, estimators, longest)
     seconds = sum(PRICES[name] * count for name, count in found.items())
@@ -53,7 +60,7 @@ def _alignment_seconds(values: Config, estimators: int, longest: int) -> float:
 
 
 def counts(
-    cell: str, C: int, W: int, p: float, T: int, inputs: int, own_state: bool, estimators: int, longest: int
+    cell: str, C: int, W: int, p: float, T: int, inputs: int, own_state: bool, estimators: float, longest: int
 ) -> dict[str, float]:
     """Per network: what the engine does, by kind of work."""
     entry = CELLS[cell]

@@ -40,6 +40,11 @@ class Sweep:
     text: str
     """The file as it stands, for provenance."""
 
+    @property
+    def keys(self) -> list[str]:
+        """Of all its estimators: names and, for plug-ins, their sources."""
+        return list(dict.fromkeys(key for block in self.blocks for key in block.estimators))
+
 
 def find_sweep(name: str) -> Path:
     """The file that a user means: a path, or the name of one in `sweeps/` here or beside the package."""
@@ -179,5 +184,5 @@ def _block(experiment: Experiment, given: dict[str, Any]) -> Block:
             raise InvalidValueError(
                 f'estimators is {shown(names)}; it must be a list of names such as ["master-user"].'
             )
-        estimators = tuple(dict.fromkeys(str(parse_estimator(name)) for name in names))
+        estimators = tuple(dict.fromkeys(parse_estimator(name).key for name in names))
     return Block(values, estimators, Seeds.parse(given["seeds"]))

@@ -11,11 +11,12 @@ import itertools
 import os
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from colrun.errors import InvalidValueError
+from colrun.estimators import parse_estimator, why_undefined
 from colrun.experiments import EXPERIMENTS, Experiment
-from colrun.experiments.grids import Config
+from colrun.experiments.grids import Config, Skip
 from colrun.sweep.cost import job_seconds
 from colrun.sweep.file import Sweep
 from colrun.sweep.seeds import Seeds
@@ -111,17 +112,36 @@ def entries(sweep: Sweep, skipped: Skipped | None = None) -> Iterator[Entry]:
     if len(sweep.blocks) == 1:  # nothing can overlap, so nothing is kept in memory
         block = sweep.blocks[0]
         for config in experiment.expand(block.values, skip):
-            yield Entry(experiment, config, block.estimators, block.seeds)
+            estimators = _defined(experiment, config, block.estimators, skip)
+            if estimators or not block.estimators:
+                yield Entry(experiment, config, estimators, block.seeds)
         return
     wanted: dict[Config, dict[str, Seeds]] = {}
     for block in sweep.blocks:
         for config in experiment.expand(block.values, skip):
             by_estimator = wanted.setdefault(config, {})
-            for name in block.estimators or ("",):
+            for name in _defined(experiment, config, block.estimators, skip) if block.estimators else ("",):
                 by_estimator[name] = by_estimator.get(name, Seeds(())) | block.seeds
     for config, by_estimator in wanted.items():
-        for seeds, names in _by_seeds(by_estimator):
+        for seeds, names in _by_seeds(by_estimator) if by_estimator else ():
             yield Entry(experiment, config, tuple(name for name in names if name), seeds)
+
+
+def _defined(experiment: Experiment, config: Config, estimators: tuple[str, ...], skip: Skip) -> tuple[str, ...]:
+    """Those that are defined on the config's cell; the reasons for the others go to `skip`."""
+    if not estimators:
+        return estimators
+    cell = next(str(value) for axis, value in zip(experiment.axes, config, strict=True) if axis.name == "cell")
+    defined, reasons = _split(estimators, cell)
+    for reason in reasons:
+        skip(reason)
+    return defined
+
+
+@lru_cache(maxsize=256)
+def _split(estimators: tuple[str, ...], cell: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    reasons = {name: why_undefined(parse_estimator(name).family, cell) for name in estimators}
+    return tuple(n for n in estimators if reasons[n] is None), tuple(dict.fromkeys(r for r in reasons.values() if r))
 
 
 def _by_seeds(by_estimator: dict[str, Seeds]) -> Iterator[tuple[Seeds, list[str]]]:

@@ -3,9 +3,10 @@
 import pytest
 import torch
 
-from colrun import Sequence, gradients, network, sequence
+from colrun import Sequence, evaluate, gradients, network, sequence
 from colrun.engine import credit_gradients
-from colrun.estimators import ESTIMATORS, get_estimator, parse_estimator
+from colrun.errors import InvalidValueError
+from colrun.estimators import ESTIMATORS, get_estimator, parse_estimator, why_undefined
 from colrun.networks.batch import Batch
 from colrun.networks.cells import CELLS
 from tests.oracle import relative_error
@@ -13,14 +14,27 @@ from tests.oracle import relative_error
 NAMES = [f"{name}-3" if entry.windowed else name for name, entry in ESTIMATORS.items()]
 
 
-@pytest.mark.parametrize("estimator", NAMES)
-@pytest.mark.parametrize("cell", CELLS)
+DEFINED = [(name, cell) for name in NAMES for cell in CELLS if not why_undefined(parse_estimator(name).family, cell)]
+UNDEFINED = [(name, cell) for name in NAMES for cell in CELLS if (name, cell) not in DEFINED]
+
+
+@pytest.mark.parametrize(("estimator", "cell"), DEFINED)
 @pytest.mark.parametrize("step_size", [None, 0.02])
 def test_online_equals_credit(estimator: str, cell: str, step_size: float | None) -> None:
     net, seq = network(2, cell, 4, 3, "40%", 5, "release"), sequence(2, 9, 5)
     credit = gradients(net, seq, estimator, step_size)
     error, name = relative_error(credit, gradients(net, seq, estimator, step_size, form="online"))
     assert error < 1e-10, name
+
+
+@pytest.mark.parametrize(("estimator", "cell"), UNDEFINED)
+def test_where_it_is_not_defined_the_reason_is_given(estimator: str, cell: str) -> None:
+    net, seq = network(0, cell, 3, 2, inputs=4), sequence(0, 3, 4)
+    for form in ("credit", "torch", "online"):
+        with pytest.raises(InvalidValueError, match=f"{estimator} is not defined on the {cell} cell: .+"):
+            gradients(net, seq, estimator, form=form)
+    with pytest.raises(InvalidValueError, match="is not defined on"):
+        evaluate(net, seq, [estimator])
 
 
 @pytest.mark.parametrize("estimator", NAMES)

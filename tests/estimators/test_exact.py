@@ -1,11 +1,13 @@
 """Every estimator, in both forms, against the plain oracle in float64 on every named tensor."""
 
 import itertools
+from typing import Any
 
 import pytest
 import torch
 
 from colrun import gradients, network, sequence
+from colrun.estimators.rflo import random_feedback
 from colrun.networks.base import Gradients, Network
 from colrun.networks.cells import CELLS
 from colrun.testbed import Sequence
@@ -16,18 +18,28 @@ TOLERANCE = 1e-9
 
 
 def expected(net: Network, seq: Sequence, alpha: float | None, truth: Gradients) -> dict[str, Gradients]:
-    return {
+    one = oracle.tbptt(net, seq, alpha, 1)
+    found = {
         "bptt": truth,
         "rtrl": truth,
-        "tbptt-1": oracle.tbptt(net, seq, alpha, 1),
+        "tbptt-1": one,
         "tbptt-3": oracle.tbptt(net, seq, alpha, 3),
         "tbptt-50": truth,
-        "tbptt-block-1": oracle.tbptt(net, seq, alpha, 1),
+        "tbptt-block-1": one,
         "tbptt-block-3": oracle.tbptt_block(net, seq, alpha, 3),
         "tbptt-block-50": truth,
         "master-user": oracle.master_user(net, seq, alpha, meta=True),
         "master-user-no-meta": oracle.master_user(net, seq, alpha, meta=False),
+        "elman": one,
+        "snap-50": truth,
     }
+    steps = oracle.steps_of(net, seq)
+    found["snap-1"], found["snap-2"] = oracle.snap(net, steps, alpha, (1, 2))
+    if net.architecture.cell != "feedforward":
+        found["rflo"], found["rflo-symmetric"] = oracle.rflo(
+            net, steps, alpha, (random_feedback(net.seed, net.columns), None)
+        )
+    return found
 
 
 def test_every_level_and_step_size_meets_every_shape() -> None:
@@ -85,3 +97,49 @@ def test_finite_differences_confirm_bptt(cell: str, step_size: float | None) -> 
             flat[index] = kept
             difference = (above - below) / (2 * step)
             assert float(grads[index]) == pytest.approx(difference, rel=1e-5, abs=1e-6), f"{name}[{index}]"
+
+
+@pytest.mark.parametrize("cell", CELLS)
+@pytest.mark.parametrize("setting", [{}, {"reading": "release"}, {"mask_recurrence": False}])
+@pytest.mark.parametrize("step_size", STEP_SIZES)
+def test_snap_1_is_master_user_without_lateral_features(
+    cell: str, setting: dict[str, Any], step_size: float | None
+) -> None:
+    """Even where R is whole: a weight of u_i reaches only state i at once, and so does one of φ_i."""
+    net, seq = network(1, cell, 5, 4, 0.0, 6, **setting), sequence(1, 12, 6)
+    error, name = oracle.relative_error(
+        gradients(net, seq, "snap-1", step_size), gradients(net, seq, "master-user", step_size)
+    )
+    assert error < TOLERANCE, name
+
+
+@pytest.mark.parametrize("step_size", STEP_SIZES)
+def test_orders_of_snap_come_closer_to_the_truth(step_size: float | None) -> None:
+    """A ring: what column i does reaches one column more with each order, and all of them at the fifth."""
+    net, seq = network(1, "additive", 5, 4, 0.0, 6, init="pytorch"), sequence(1, 12, 6)
+    for i in range(5):
+        net.masks["R.p"][(i + 1) % 5, i] = True
+        net.theta["R.p"][(i + 1) % 5, i] = 0.5
+    truth = gradients(net, seq, "bptt", step_size)
+    errors = [
+        oracle.relative_error(gradients(net, seq, f"snap-{k}", step_size, "online"), truth)[0] for k in range(1, 7)
+    ]
+    assert min(errors[:4]) > 1e-6
+    assert max(errors[4:]) < TOLERANCE
+    assert errors[3] < errors[0]
+
+
+@pytest.mark.parametrize("cell", [cell for cell, entry in CELLS.items() if entry.recurrent])
+def test_the_trace_of_rflo_is_exact_where_only_the_leak_carries_the_state(cell: str) -> None:
+    """Without laterals in `release` R_ii is masked and columns do not see their state."""
+    net, seq = network(1, cell, 5, 4, 0.0, 6, "release"), sequence(1, 12, 6)
+    truth = gradients(net, seq, "bptt")
+    assert oracle.relative_error(gradients(net, seq, "rflo-symmetric"), truth)[0] < TOLERANCE
+    assert oracle.relative_error(gradients(net, seq, "rflo"), truth)[0] > 0.1
+
+
+def test_random_feedback_is_drawn_as_w_is_and_apart_from_it() -> None:
+    drawn = torch.stack([random_feedback(seed, 20) for seed in range(200)])
+    w = torch.stack([network(seed, columns=20, width=1, inputs=1).w for seed in range(200)])
+    assert float(drawn.std()) == pytest.approx(0.1, rel=0.05)
+    assert abs(float(torch.corrcoef(torch.stack([drawn.flatten(), w.flatten()]))[0, 1])) < 0.05

@@ -38,7 +38,7 @@ def part(rows: list[dict[str, Any]]) -> tuple[bytes, PartIndex]:
 def test_the_schema_is_the_contract_and_numerics() -> None:
     wanted = CONTRACT.replace("\n", " ").split(", ")
     names = full_schema(get_experiment("alignment")).names
-    assert names == [*wanted[:-1], "numerics", "job"]
+    assert names == [*wanted[:-1], "plugin", "numerics", "job"]
 
 
 def test_every_parameter_in_a_jobs_identity_is_a_column() -> None:
@@ -61,9 +61,9 @@ def test_rows_come_back_to_the_bit(tmp_path: Path) -> None:
     assert (found.done, found.rows, found.run, found.seconds) == (index.done, 3, "run", 0.5)
     back = table.to_pylist()
     for wanted, got in zip(rows, back, strict=True):
-        assert {**wanted, "sweep": "x"} == {k: v for k, v in got.items() if k not in ("experiment", "numerics")} | {
-            "sweep": "x"
-        }
+        assert {**wanted, "sweep": "x"} == {
+            k: v for k, v in got.items() if k not in ("experiment", "numerics", "plugin")
+        } | {"sweep": "x"}
     assert str(back[0]["cosine"]) == "-0.0"
     assert back[0]["experiment"] == "alignment"
     assert back[0]["numerics"] == 1

@@ -44,6 +44,22 @@ def test_one_column_has_no_neighbours() -> None:
     assert sorted(reasons.values()) == [1, 1]
 
 
+def test_an_estimator_is_skipped_where_it_is_not_defined() -> None:
+    content = {**TINY, "columns": 3, "lateral": 0, "cell": ["additive", "feedforward"]}
+    whole = {**content, "estimators": ["master-user", "rflo"]}
+    reason = (
+        "rflo is not defined on the feedforward cell: its trace has the leak of a recurrent state, and the feedforward "
+        "cell carries no state"
+    )
+    for sweep in (parse(whole), parse(content, {"estimators": ["rflo"]}, {"estimators": ["master-user"]})):
+        skipped = Skipped()
+        found = {entry.config[1]: set(entry.estimators) for entry in entries(sweep, skipped)}
+        assert found == {"additive": {"master-user", "rflo"}, "feedforward": {"master-user"}}
+        assert skipped.reasons == {reason: 1}
+    nothing = parse({**content, "cell": "feedforward"}, {"estimators": ["rflo"]}, {"estimators": ["rflo-symmetric"]})
+    assert list(entries(nothing)) == []
+
+
 def test_the_reading_completes_the_switches_and_equal_settings_are_one() -> None:
     sweep = parse({**TINY, "columns": 3, "lateral": 0, "reading": ["text", "release"], "own_state": [True, False]})
     found = [entry.experiment.as_dict(entry.config) for entry in entries(sweep)]

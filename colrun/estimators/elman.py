@@ -1,0 +1,41 @@
+"""Elman's simple recurrent network: the state before a step is an input like any other, so nothing goes back in time.
+
+    ĝ(t) = ∂L(t)/∂θ with s(t-1) and w(t) as constants
+
+    credit     c(t) = -δ w on h: that of tbptt with a window of 1
+
+Cost: one backward step per step; no memory between steps.
+Reference: Elman 1990.
+"""
+
+from collections.abc import Sequence as Several
+from typing import TYPE_CHECKING
+
+from torch import Tensor
+
+from colrun.estimators.base import Online
+from colrun.estimators.tbptt import TBPTT, OnlineTBPTT
+from colrun.networks.base import Network
+from colrun.networks.trajectory import Trajectory
+
+if TYPE_CHECKING:
+    from colrun.compiled import Compiled
+
+
+class Elman(TBPTT):
+    """The window-1 case, by the name under which the literature knows it."""
+
+    def online(self, network: Network, step_size: float | None, window: int | None) -> Online:  # noqa: ARG002
+        """A window of one step."""
+        return OnlineTBPTT(network, step_size, 1)
+
+    def credits(self, trajectory: Trajectory, windows: Several[int | None]) -> list[Tensor]:
+        """The own loss of each step."""
+        return super().credits(trajectory, [1] * len(windows))
+
+    def compiled_credits(self, run: "Compiled", windows: Several[int | None]) -> list[Tensor]:
+        """The same."""
+        return super().compiled_credits(run, [1] * len(windows))
+
+
+ESTIMATORS = {"elman": Elman()}

@@ -1,0 +1,231 @@
+"""Estimators that are not colrun's own: the example of CONTRIBUTING, and what can go wrong with one."""
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from colrun import api, sequence
+from colrun.errors import InvalidValueError
+from colrun.estimators import ESTIMATORS, parse_estimator
+from colrun.estimators.plugins import PluginError, use_files
+from colrun.networks.cells import CELLS
+from colrun.store.load import StaleRowsWarning, load
+from colrun.store.parts import encode, read_part
+from colrun.store.paths import Paths
+from tests.oracle import relative_error
+from tests.runs import ROOT, TINY, bits, colrun, computed, refused, write
+
+EXAMPLE = re.findall(r"```python\n(.*?)```", (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"), re.DOTALL)[0]
+SMALL = {**TINY, "columns": 3, "lateral": ["0%", "dense"], "estimators": ["master-user", "faded"]}
+"""10 jobs."""
+
+
+@pytest.fixture(autouse=True)
+def _none_left() -> Iterator[None]:
+    """Plug-ins are known to the whole process."""
+    yield
+    use_files([], ESTIMATORS)
+
+
+@pytest.fixture
+def faded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The example as a file in a working folder of its own."""
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path, SMALL)
+    path = tmp_path / "faded.py"
+    path.write_text(EXAMPLE, encoding="utf-8")
+    return path
+
+
+def offered(folder: Path, text: str) -> Path:
+    path = folder / "mine.py"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("cell", CELLS)
+@pytest.mark.parametrize("step_size", [None, 0.02])
+def test_both_forms_of_the_example_agree(faded: Path, cell: str, step_size: float | None) -> None:
+    use_files([faded], ESTIMATORS)
+    net, seq = api.network(2, cell, 4, 3, "40%", 5, "release"), sequence(2, 9, 5)
+    credit = api.gradients(net, seq, "faded", step_size)
+    for form in ("torch", "online"):
+        error, name = relative_error(api.gradients(net, seq, "faded", step_size, form), credit)
+        assert error < 1e-10, name
+    if cell != "feedforward":
+        assert relative_error(api.gradients(net, seq, "master-user", step_size), credit)[0] > 1e-3
+
+
+def test_the_example_is_short() -> None:
+    assert len([line for line in EXAMPLE.splitlines() if line.strip()]) <= 20
+
+
+def test_it_is_listed_swept_and_resumed(faded: Path) -> None:
+    assert "faded\tMaster-User with a guessed decay." in colrun("list", "estimators", "--plugin", faded).stdout
+    assert "faded" not in colrun("list", "estimators").stdout
+    assert computed(colrun("sweep", "sweep.toml", "-j", 1, "--plugin", "faded.py")) == 10
+    assert computed(colrun("sweep", "sweep.toml", "-j", 1, "--plugin", "faded.py")) == 0
+    assert "10 of 10 jobs done" in colrun("status", "sweep.toml", "--plugin", "faded.py").stdout
+    rows = load("results/tiny")
+    use_files([faded], ESTIMATORS)
+    assert set(rows.loc[rows["estimator"] == "faded", "plugin"]) == {parse_estimator("faded").source}
+    assert rows.loc[rows["estimator"] == "master-user", "plugin"].isna().all()
+    assert (rows.loc[rows["estimator"] == "faded", "alignment"] > 0).any()
+    job = rows["job"].iloc[0]
+    shown = colrun("show", job).stdout
+    assert "--plugin FILE --estimators faded,master-user" in shown
+    assert colrun("compact", "sweep.toml", "--plugin", faded).exit_code == 0
+    assert computed(colrun("sweep", "sweep.toml", "-j", 1, "--plugin", faded)) == 0
+
+
+def test_workers_and_scripts_are_told_of_it(faded: Path) -> None:
+    assert computed(colrun("sweep", "sweep.toml", "-j", 2, "--plugin", "faded.py", "--out", "two")) == 10
+    script = colrun("script", "parallel", "sweep.toml", "--plugin", "faded.py", "--results", "script").stdout
+    assert f"--plugin {faded}" in script
+    (unit,) = re.findall(r"<<'UNITS'\n(.*)\nUNITS", script)
+    assert colrun("job", "--results", "script", "--plugin", faded, "--", "sweep.toml", unit).exit_code == 0
+    assert bits(Path("two/tiny")) == bits(Path("script/tiny"))
+
+
+def test_editing_it_makes_its_rows_stale_and_no_others(faded: Path) -> None:
+    run = ["sweep", "sweep.toml", "-j", 1, "--plugin", faded]
+    colrun(*run)
+    before = bits(Path("results/tiny"))
+    faded.write_text(EXAMPLE.replace("0.9", "0.5"), encoding="utf-8")
+    assert "stale: rows of faded@" in colrun("status", "sweep.toml", "--plugin", faded).stdout
+    assert "stale     rows of faded@" in colrun(*run, "--dry-run").stdout
+    assert "the source of that plug-in is another now; they are stale" in refused(*run)
+    assert computed(colrun(*run, "--estimators", "master-user")) == 0  # built-in rows are as good as ever
+    assert computed(colrun(*run, "--recompute-stale")) == 10
+    after = bits(Path("results/tiny"))
+    assert after.keys() == before.keys()
+    for key, row in after.items():
+        assert (row == before[key]) == (row["estimator"] == "master-user")
+    assert len(list(Path("results/tiny/_stale").glob("plugin-*.parquet"))) == 1
+    assert computed(colrun(*run)) == 0
+
+
+def test_a_name_with_a_number(faded: Path) -> None:
+    text = EXAMPLE.replace('"faded"', '"faded-k"').replace(
+        "return [own_credit", "assert windows == [3]; return [own_credit"
+    )
+    faded.write_text(text, encoding="utf-8")
+    assert "faded-k\t" in colrun("list", "estimators", "--plugin", faded).stdout
+    run = ["sweep", "sweep.toml", "-j", 1, "--plugin", faded, "--estimators"]
+    assert "needs a window, such as faded-40" in refused(*run, "faded")
+    assert computed(colrun(*run, "faded-3")) == 10
+    assert set(load("results/tiny")["window"]) == {3}
+
+
+def test_cells_on_which_it_is_not_defined_are_skipped(faded: Path) -> None:
+    faded.write_text(EXAMPLE.replace("crosses,", 'undefined = {"gru": "no gates"}\n    crosses,'), encoding="utf-8")
+    result = colrun("sweep", "sweep.toml", "--plugin", faded, "--cell", "gru,mgu", "--estimators", "faded", "--dry-run")
+    assert "skipped   faded is not defined on the gru cell: no gates (2 point(s) of the grid)" in result.stdout
+    assert "10 jobs" in result.stdout
+
+
+def test_a_file_that_cannot_be_used_is_refused_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path, SMALL)
+    cases = [
+        ("def", "is not valid Python"),
+        ("x = 1", "must have a table of its estimators, written out"),
+        ("ESTIMATORS = dict(faded=1)", "must have a table of its estimators, written out"),
+        ('ESTIMATORS = {"a b": 1}', "must have a table of its estimators, written out"),
+        ('ESTIMATORS = {"tbptt-k": 1}', "defines 'tbptt', which colrun itself has"),
+        (
+            'import nowhere\nESTIMATORS = {"faded": 1}',
+            "cannot be imported: ModuleNotFoundError: No module named 'nowhere'",
+        ),
+        ('ESTIMATORS = {"faded": 1}', "faded is a int; it must be an instance of a subclass of"),
+    ]
+    for text, message in cases:
+        path = offered(tmp_path, text)
+        sentence = refused("sweep", "sweep.toml", "--plugin", path)
+        assert f"plug-in {path}" in sentence
+        assert message in sentence
+    assert "cannot be read: No such file" in refused("sweep", "sweep.toml", "--plugin", "gone.py")
+    assert "estimator 'faded' is not known" in refused("sweep", "sweep.toml")
+
+
+def test_what_it_does_wrong_is_said_with_its_name(faded: Path) -> None:
+    net, seq = api.network(2, "gru", 4, 3, "40%", 5), sequence(2, 9, 5)
+    wrong = {
+        EXAMPLE.replace("* len(windows)", "* 7"): "credits of faded must give a list, one for each",
+        EXAMPLE.replace(
+            "return [own_credit", "return [2 * trajectory.h] or [own_credit"
+        ): "has shape (1, 9, 4), and must",
+        EXAMPLE.replace("d = guess", "d = 1 / 0 + guess"): "credits of faded raised ZeroDivisionError",
+    }
+    for text, message in wrong.items():
+        faded.write_text(text, encoding="utf-8")
+        use_files([faded], ESTIMATORS)
+        with pytest.raises(PluginError, match=re.escape(message)) as caught:
+            api.gradients(net, seq, "faded")
+        assert str(caught.value).startswith(f"plug-in {faded}: ")
+    for there, doing in (("return local, guess(d)", "step"), ("return OnlineFaded(network, step_size)", "online")):
+        faded.write_text(EXAMPLE.replace(there, "raise KeyError('x')"), encoding="utf-8")
+        use_files([faded], ESTIMATORS)
+        with pytest.raises(PluginError, match=f"{doing} of faded raised KeyError"):
+            api.gradients(net, seq, "faded", form="online")
+
+
+def test_a_failing_job_names_it_and_the_rest_goes_on(faded: Path) -> None:
+    faded.write_text(EXAMPLE.replace("d = guess", "d = 1 / (trajectory.h.shape[2] - 3) * guess"), encoding="utf-8")
+    run = ["sweep", "sweep.toml", "-j", 1, "--plugin", faded, "--columns", "3,4", "--lateral", "0%"]
+    result = colrun(*run)
+    assert result.exit_code == 1
+    assert "5 computed, 5 failed" in result.stdout
+    status = colrun("status", "sweep.toml", "--plugin", faded, "--columns", "3,4", "--lateral", "0%")
+    assert f"PluginError: plug-in {faded}: credits of faded raised ZeroDivisionError" in status.stdout
+
+
+def test_parts_from_before_the_column_are_read_and_compacted(faded: Path) -> None:
+    run = ["sweep", "sweep.toml", "-j", 1, "--plugin", faded]
+    colrun(*run, "--estimators", "master-user")
+    (path,) = Paths.of("results", "tiny").parts()
+    table, index = read_part(path)
+    path.write_bytes(encode(table.drop_columns(["plugin"]), index))
+    before = bits(Path("results/tiny"))
+    assert computed(colrun(*run)) == 10  # of `faded` alone
+    for _ in range(2):
+        rows = bits(Path("results/tiny"))
+        assert len(rows) == 20
+        assert all(rows[key] == row | {"plugin": None} for key, row in before.items())
+        assert colrun("compact", "sweep.toml", "--plugin", faded).exit_code == 0
+    assert computed(colrun(*run)) == 0
+
+
+def test_rows_of_two_sources_are_warned_of(faded: Path) -> None:
+    """A process that still ran with the old source may publish after the new one has begun."""
+    run = ["sweep", "sweep.toml", "-j", 1, "--plugin", faded, "--out"]
+    colrun(*run, "old", "--seeds", "0:2")
+    faded.write_text(EXAMPLE.replace("0.9", "0.5"), encoding="utf-8")
+    colrun(*run, "results", "--seeds", "2:4")
+    (late,) = Paths.of("old", "tiny").parts()
+    late.rename(Path("results/tiny/rows/000001-00000002.parquet"))
+    with pytest.warns(StaleRowsWarning, match="rows of faded by several sources of that plug-in"):
+        load("results/tiny")
+    assert "stale: rows of faded@" in colrun("status", "sweep.toml", "--plugin", faded).stdout
+
+
+def test_a_key_is_no_name_of_colruns_own() -> None:
+    with pytest.raises(InvalidValueError, match="'master-user@1234' is not known"):
+        parse_estimator("master-user@1234")
+
+
+def test_listing_one_imports_neither_it_nor_torch(faded: Path) -> None:
+    faded.write_text(f"raise SystemExit\n{EXAMPLE}", encoding="utf-8")
+    code = f"""
+import sys
+from click.testing import CliRunner
+from colrun.cli import main
+result = CliRunner().invoke(main, ["list", "--plugin", {str(faded)!r}])
+assert "faded" in result.output, result.output
+assert not {{"torch", "pandas", "pyarrow"}} & set(sys.modules)
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
