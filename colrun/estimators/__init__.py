@@ -19,6 +19,8 @@ class EstimatorEntry:
     summary: str
     windowed: bool = False
     """Whether the name ends in a number: `tbptt-40`."""
+    stochastic: bool = False
+    """Whether it has noise, hence draws."""
 
 
 ESTIMATORS: dict[str, EstimatorEntry] = {
@@ -29,6 +31,9 @@ ESTIMATORS: dict[str, EstimatorEntry] = {
     "master-user": EstimatorEntry("master_user", "a weight tracks its influence on its own column's state only"),
     "master-user-no-meta": EstimatorEntry("master_user", "master-user that ignores its influence on the learning w"),
     "master-user-groups": EstimatorEntry("master_user_groups", "master-user with the weights in random groups"),
+    "uoro": EstimatorEntry("uoro", "unbiased: rtrl's Jacobian as one random outer product", stochastic=True),
+    "nobacktrack": EstimatorEntry("nobacktrack", "unbiased: as uoro, with a scale for every state", stochastic=True),
+    "kf-rtrl": EstimatorEntry("kf_rtrl", "unbiased: one random Kronecker product per weight matrix", stochastic=True),
 }
 
 

@@ -20,7 +20,11 @@ SWEEPS: dict[str, dict[str, Any]] = {
     "alignment": {
         **SMALL,
         "seeds": "0:2",
-        "estimators": ["master-user", "master-user-no-meta", "tbptt-1", "tbptt-4", "tbptt-block-4", "rtrl"],
+        "estimators": [
+            *("master-user", "master-user-no-meta", "tbptt-1", "tbptt-4", "tbptt-block-4", "rtrl"),
+            *("uoro", "nobacktrack", "kf-rtrl"),
+        ],
+        "draws": 2,
         "columns": 4,
         "width": 3,
         "steps": 10,
