@@ -6,8 +6,11 @@ is (credit · credit)(input · input). The second factor is here; it depends on 
 
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor
+
+from colrun.networks.lateral import FEW
 
 if TYPE_CHECKING:
     from colrun.networks.trajectory import Trajectory
@@ -49,9 +52,17 @@ def _features(trajectory: "Trajectory") -> Tensor:
     batch, f = trajectory.batch, trajectory.f
     N, T, C, W = f.shape
     G = batch.drawn.weights["U"].shape[1]
-    if batch.architecture.survival == 0.0:
+    if batch.architecture.survival < FEW:
         own = f.transpose(1, 2)
-        return (own @ own.mT).unsqueeze(1).expand(-1, G, -1, -1, -1).flatten(1, 2)
+        found = (own @ own.mT).unsqueeze(1).expand(-1, G, -1, -1, -1).reshape(N * G * C, T, T)
+        network, gate, to, source, unit = map(torch.from_numpy, np.unravel_index(batch.lateral_places, (N, G, C, C, W)))
+        size = max(1, CHUNK_NUMBERS // T**2)
+        for begin in range(0, len(to), size):
+            part = slice(begin, begin + size)
+            lateral = f[network[part], :, source[part], unit[part]]
+            row = (network[part] * G + gate[part]) * C + to[part]
+            found.index_add_(0, row, lateral.unsqueeze(2) * lateral.unsqueeze(1))
+        return found.view(N, G * C, T, T)
     flat = f.reshape(N, T, C * W)
     if batch.architecture.survival >= 1.0:
         return (flat @ flat.mT).unsqueeze(1).expand(-1, G * C, -1, -1)
@@ -60,5 +71,5 @@ def _features(trajectory: "Trajectory") -> Tensor:
     size = max(1, CHUNK_NUMBERS // (N * T * C * W))
     for begin in range(0, G * C, size):
         rows = slice(begin, begin + size)
-        torch.matmul(flat.unsqueeze(1) * exists[:, rows], flat.mT.unsqueeze(1), out=found[:, rows])
+        found[:, rows] = (flat.unsqueeze(1) * exists[:, rows]) @ flat.mT.unsqueeze(1)
     return found
