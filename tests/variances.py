@@ -42,7 +42,7 @@ def table() -> None:
     print("| cell, reading, α | s | " + " | ".join(map(str, NAMES)) + " | networks |")
     for cell, reading, step_size in SETTINGS:
         for level in (0.0, "10%", "dense"):
-            row = measured(cell, reading, step_size, level, range(20), 20)
+            row = measured(cell, reading, step_size, level, range(20), 10)
             print(f"| {cell}, {reading}, {step_size or 'fixed w'} | {level} | {row} |", flush=True)
 
 
