@@ -7,9 +7,10 @@ import torch
 from torch import Tensor
 
 from colrun import metrics
-from colrun.engine import credit_gradients, measure, torch_gradients
-from colrun.errors import InvalidValueError, choose
-from colrun.estimators import get_estimator, parse_estimator, refuse_undefined
+from colrun.engine import credit_gradients, estimator_of, measure, torch_gradients
+from colrun.errors import InvalidValueError, choose, positive_int
+from colrun.estimators import parse_estimator, refuse_undefined
+from colrun.estimators.stochastic import Stochastic
 from colrun.networks.architecture import Architecture
 from colrun.networks.base import Gradients, Network
 from colrun.networks.batch import Batch
@@ -66,21 +67,29 @@ def dense_network(
 
 
 def gradients(
-    network: Network, sequence: Sequence, estimator: str = "bptt", step_size: float | None = None, form: str = "credit"
+    network: Network,
+    sequence: Sequence,
+    estimator: str = "bptt",
+    step_size: float | None = None,
+    form: str = "credit",
+    draw: int = 0,
 ) -> Gradients:
     """The gradient of Σ_t L(t) as `estimator` sees it, one tensor per named parameter.
 
     `step_size` lets w learn by LMS while the sequence runs. `form` is "credit" (fast), "torch"
-    (the same without compiled kernels) or "online" (as published).
+    (the same without compiled kernels) or "online" (as published). A stochastic estimator (`uoro`, `nobacktrack`,
+    `kf-rtrl`) has another noise for every `draw`, which with the network's seed fixes it; others have none.
     """
     name = parse_estimator(estimator)
     step_size = check_step_size(step_size)
     choose(form, FORMS, "form")
+    draw = positive_int(draw, "draw", least=0)
     _check_fit(network, sequence)
     refuse_undefined([name], network.architecture.cell)
-    chosen = get_estimator(name.family)
+    chosen = estimator_of(name.family, draw)
     if chosen.needs_columns and not isinstance(network, ColumnarNetwork):
-        raise InvalidValueError(f"a dense network has no columns, which {name} needs; use master-user-groups.")
+        instead = "uoro" if isinstance(chosen, Stochastic) else "master-user-groups"
+        raise InvalidValueError(f"a dense network has no columns, which {name} needs; use {instead}.")
     if form == "online":
         online = chosen.online(network, step_size, name.window)
         for x_t, y_t in zip(sequence.x, sequence.y, strict=True):
@@ -95,8 +104,8 @@ def gradients(
         return found
     batch = Batch.stack([network], [sequence])
     if form == "torch":
-        return {key: value[0] for key, value in torch_gradients(run(batch, step_size), [name])[name].items()}
-    return {key: value[0] for key, value in credit_gradients(batch, [name], step_size)[name].items()}
+        return {key: value[0] for key, value in torch_gradients(run(batch, step_size), [name], draw)[name].items()}
+    return {key: value[0] for key, value in credit_gradients(batch, [name], step_size, draw)[name].items()}
 
 
 def compare(network: Network, truth: Gradients, estimate: Gradients) -> dict[str, float]:
@@ -116,11 +125,16 @@ def compare(network: Network, truth: Gradients, estimate: Gradients) -> dict[str
 
 
 def evaluate(
-    network: ColumnarNetwork, sequence: Sequence, estimators: Iterable[str], step_size: float | None = None
+    network: ColumnarNetwork,
+    sequence: Sequence,
+    estimators: Iterable[str],
+    step_size: float | None = None,
+    draws: int = 1,
 ) -> dict[str, dict[str, float]]:
     """Every metric of each estimator against bptt, with `max_error` = max_t |δ(t)| and whether it `diverged`.
 
-    `max_error` is that of the sequence, so it is the same for all estimators.
+    `max_error` is that of the sequence, so it is the same for all estimators. Metrics of a stochastic estimator are
+    means over its first `draws` draws, and with two or more there are also its `bias` and `variance`.
     """
     names = [parse_estimator(name) for name in ([estimators] if isinstance(estimators, str) else estimators)]
     _check_fit(network, sequence)
@@ -129,7 +143,7 @@ def evaluate(
             'evaluate needs a columnar network; for a dense one use gradients with form="online", then compare.'
         )
     refuse_undefined(names, network.architecture.cell)
-    found = measure(Batch.stack([network], [sequence]), names, check_step_size(step_size))
+    found = measure(Batch.stack([network], [sequence]), names, check_step_size(step_size), positive_int(draws, "draws"))
     return {str(name): {metric: value.item() for metric, value in found[name].items()} for name in names}
 
 

@@ -4,17 +4,19 @@ Two paths give the same numbers: the compiled one (compiled/), which sweeps use,
 to read and serves cells and estimators that have no kernels.
 """
 
+from collections.abc import Callable, Iterable
 from collections.abc import Sequence as Several
 from functools import reduce
 from operator import add
 
 from torch import Tensor
 
-from colrun.compiled.contract import Credit, compared, gradient
+from colrun.compiled.contract import Crossing, compared, gradient
 from colrun.compiled.run import Compiled, has_kernels
 from colrun.estimators import EstimatorName, get_estimator
-from colrun.estimators.base import StateCredit
-from colrun.metrics import compare, diverged, from_sums
+from colrun.estimators.base import Estimator, StateCredit
+from colrun.estimators.stochastic import Credit, Stochastic, gradient_of, weighted_sum
+from colrun.metrics import compare, diverged, from_draws, from_sums, sums_of
 from colrun.networks.base import Gradients
 from colrun.networks.batch import Batch
 from colrun.networks.trajectory import Trajectory, run
@@ -31,26 +33,37 @@ def by_family(names: Several[EstimatorName]) -> dict[str, list[int | None]]:
     return families
 
 
-def torch_gradients(trajectory: Trajectory, names: Several[EstimatorName]) -> dict[EstimatorName, Gradients]:
+def estimator_of(family: str, draw: int) -> Estimator:
+    """The estimator of that name and, if it is stochastic, of that draw."""
+    estimator = get_estimator(family)
+    return estimator.with_draw(draw) if isinstance(estimator, Stochastic) else estimator
+
+
+def torch_gradients(
+    trajectory: Trajectory, names: Several[EstimatorName], draw: int = 0
+) -> dict[EstimatorName, Gradients]:
     """Gradients (N, …) of every named estimator, in pure torch."""
     found: dict[EstimatorName, Gradients] = {}
     for family, windows in by_family(names).items():
-        gradients = get_estimator(family).gradients(trajectory, windows)
+        gradients = estimator_of(family, draw).gradients(trajectory, windows)
         found |= {EstimatorName(family, w): g for w, g in zip(windows, gradients, strict=True)}
     return found
 
 
 def compiled_gradients(
-    batch: Batch, names: Several[EstimatorName], step_size: float | None
+    batch: Batch, names: Several[EstimatorName], step_size: float | None, draw: int = 0
 ) -> dict[EstimatorName, Gradients]:
     """The same by compiled kernels."""
     compiled = Compiled(batch, step_size)
     found: dict[EstimatorName, Gradients] = {}
     for family, windows in by_family(names).items():
-        estimator = get_estimator(family)
+        estimator = estimator_of(family, draw)
         if isinstance(estimator, StateCredit):
             credits = estimator.compiled_credits(compiled, windows)
             gradients = [gradient(compiled, credit, estimator.crosses) for credit in credits]
+        elif isinstance(estimator, Stochastic):
+            (drawn,) = estimator.compiled_drawn(compiled.trajectory, [draw])
+            gradients = [gradient(compiled, drawn, crosses=True)] * len(windows)
         else:
             gradients = estimator.gradients(compiled.trajectory, windows)
         found |= {EstimatorName(family, w): g for w, g in zip(windows, gradients, strict=True)}
@@ -58,53 +71,86 @@ def compiled_gradients(
 
 
 def credit_gradients(
-    batch: Batch, names: Several[EstimatorName], step_size: float | None
+    batch: Batch, names: Several[EstimatorName], step_size: float | None, draw: int = 0
 ) -> dict[EstimatorName, Gradients]:
     """Gradients in credit form, by kernels where there are any."""
     if has_kernels(batch):
-        return compiled_gradients(batch, names, step_size)
-    return torch_gradients(run(batch, step_size), names)
+        return compiled_gradients(batch, names, step_size, draw)
+    return torch_gradients(run(batch, step_size), names, draw)
 
 
 def measure(
-    batch: Batch, names: Several[EstimatorName], step_size: float | None = None
+    batch: Batch, names: Several[EstimatorName], step_size: float | None = None, draws: int = 1
 ) -> dict[EstimatorName, Metrics]:
-    """The metrics (N,) of every estimator against bptt, with `max_error` and `diverged`."""
+    """The metrics (N,) of every estimator against bptt, with `max_error` and `diverged`; `draws` of the stochastic."""
     if not has_kernels(batch):
-        return measure_torch(batch, names, step_size)
+        return measure_torch(batch, names, step_size, draws)
     compiled = Compiled(batch, step_size)
     (truth,) = _state_credit(TRUTH.family).compiled_credits(compiled, [None])
     max_error = compiled.delta.abs().amax(dim=1)
     found: dict[EstimatorName, Metrics] = {}
-    credits: dict[EstimatorName, Credit] = {}
+    credits: dict[EstimatorName, Crossing] = {}
     for family, windows in by_family(names).items():
         estimator = get_estimator(family)
         if isinstance(estimator, StateCredit):
             for window, credit in zip(windows, estimator.compiled_credits(compiled, windows), strict=True):
                 credits[EstimatorName(family, window)] = credit, estimator.crosses
+        elif isinstance(estimator, Stochastic):
+
+            def judge(several: list[Credit]) -> list[Tensor]:
+                # One after another, here as below: torch adds in an order that depends on how many there are.
+                return list(reduce(add, compared(compiled, truth, [(credit, True) for credit in several])).unbind(1))
+
+            groups = estimator.groups(compiled.trajectory, draws)
+            drawn = (estimator.compiled_drawn(compiled.trajectory, group) for group in groups)
+            found[EstimatorName(family)] = complete(over_draws(drawn, judge), max_error)
         else:
             known = gradient(compiled, truth, crosses=True)
             for window, each in zip(windows, estimator.gradients(compiled.trajectory, windows), strict=True):
                 found[EstimatorName(family, window)] = complete(compare(known, each, batch.masks), max_error)
     if credits:
-        groups = compared(compiled, truth, list(credits.values()))
+        by_group = compared(compiled, truth, list(credits.values()))
         # One after another: torch adds in an order that depends on how many there are beside them.
-        every = from_sums(reduce(add, groups))
+        every = from_sums(reduce(add, by_group))
         for n, name in enumerate(credits):
             found[name] = complete({metric: values[n] for metric, values in every.items()}, max_error)
     return {name: found[name] for name in names}
 
 
 def measure_torch(
-    batch: Batch, names: Several[EstimatorName], step_size: float | None = None
+    batch: Batch, names: Several[EstimatorName], step_size: float | None = None, draws: int = 1
 ) -> dict[EstimatorName, Metrics]:
     """As `measure`, in pure torch."""
     trajectory = run(batch, step_size)
     truth = torch_gradients(trajectory, [TRUTH])[TRUTH]
-    return {
-        name: complete(compare(truth, each, batch.masks), trajectory.max_error)
-        for name, each in torch_gradients(trajectory, names).items()
-    }
+
+    def judge(several: list[Credit]) -> list[Tensor]:
+        return [sums_of(truth, gradient_of(trajectory, credit), batch.masks) for credit in several]
+
+    found = {}
+    for name in names:
+        estimator = get_estimator(name.family)
+        if isinstance(estimator, Stochastic):
+            groups = estimator.groups(trajectory, draws)
+            metrics = over_draws((estimator.drawn(trajectory, group) for group in groups), judge)
+        else:
+            metrics = compare(truth, estimator.gradients(trajectory, [name.window])[0], batch.masks)
+        found[name] = complete(metrics, trajectory.max_error)
+    return found
+
+
+def over_draws(groups: Iterable[list[Credit]], judge: Callable[[list[Credit]], list[Tensor]]) -> Metrics:
+    """Metrics over all draws; `judge` gives the sums behind the metrics of each credit.
+
+    Gradients are linear in credits, so that the mean gradient is that of the mean credit.
+    """
+    sums: list[Tensor] = []
+    total: list[Credit] = []
+    for drawn in groups:
+        sums += judge(drawn)
+        total = [weighted_sum([*total, *drawn], 1.0)]
+    mean = judge([weighted_sum(total, 1 / len(sums))])[0] if len(sums) > 1 else None
+    return from_draws(sums, mean)
 
 
 def complete(metrics: Metrics, max_error: Tensor) -> Metrics:

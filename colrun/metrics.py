@@ -8,6 +8,12 @@
     norm_ratio           ‖ĝ‖ / ‖g‖
     compared             number of weights with g ≠ 0
 
+Of a stochastic estimator each is the mean over its draws ĝ_d of the metric of one draw. Two more, of two draws or more,
+tell noise from error:
+
+    bias                 ‖mean ĝ_d - g‖ / ‖g‖; its square is variance/draws on average where there is no bias
+    variance             Σ_d ‖ĝ_d - mean‖² / ((draws - 1) ‖g‖²)
+
 A metric whose denominator is 0 is undefined: NaN here, null in results. Where a gradient is not finite, all but the
 count `compared` are NaN too: a comparison with NaN is false, so they would otherwise look like good numbers.
 """
@@ -18,6 +24,7 @@ import torch
 from torch import Tensor
 
 METRICS = ("alignment", "alignment_released", "mae", "mean_abs_truth", "cosine", "norm_ratio", "compared")
+SPREAD = ("bias", "variance")
 RELEASED_THRESHOLD = 1e-10
 DIVERGED_ERROR = 1000.0
 
@@ -27,6 +34,11 @@ Named = Mapping[str, Tensor]
 
 def compare(truth: Named, estimate: Named, masks: Named) -> dict[str, Tensor]:
     """Metrics of each network of a batch: gradients and masks are (N, …) by name, each metric is (N,)."""
+    return from_sums(sums_of(truth, estimate, masks))
+
+
+def sums_of(truth: Named, estimate: Named, masks: Named) -> Tensor:
+    """The sums (10, N) behind `compare`."""
     N = next(iter(truth.values())).shape[0]
     sums = torch.zeros(10, N, dtype=torch.float64)
     for name, mask in masks.items():
@@ -48,11 +60,11 @@ def compare(truth: Named, estimate: Named, masks: Named) -> dict[str, Tensor]:
                 (e * e).sum(1),
             ]
         )
-    return from_sums(sums)
+    return sums
 
 
 def from_sums(sums: Tensor) -> dict[str, Tensor]:
-    """The metrics (N,) from their sums (10, N), in the order in which `compare` takes them."""
+    """The metrics (N,) from their sums (10, N), in the order in which `sums_of` takes them."""
     same, nonzero, same_released, counted, error, size, count, dot, gg, ee = sums
     ratios = {
         "alignment": (same, nonzero),
@@ -66,6 +78,19 @@ def from_sums(sums: Tensor) -> dict[str, Tensor]:
     defined = {name: finite & (below != 0) for name, (_, below) in ratios.items()}
     found = {name: torch.where(defined[name], above / below, torch.nan) for name, (above, below) in ratios.items()}
     return found | {"compared": nonzero}
+
+
+def from_draws(draws: list[Tensor], mean: Tensor | None) -> dict[str, Tensor]:
+    """The metrics (N,) of a stochastic estimator from the sums (10, N) of its draws and of their mean."""
+    each = from_sums(torch.stack(draws, dim=1))
+    found = {name: values.mean(0) for name, values in each.items()}
+    if mean is None:
+        return found
+    *_, dot, gg, mm = mean
+    spread = torch.stack([sums[9] for sums in draws]).sum(0) - len(draws) * mm  # Σ‖ĝ - mean‖² = Σ‖ĝ‖² - n ‖mean‖²
+    defined = mean[4].isfinite() & (gg != 0)
+    ratios = {"bias": ((mm - 2 * dot + gg).clamp(min=0.0) / gg).sqrt(), "variance": spread / ((len(draws) - 1) * gg)}
+    return found | {name: torch.where(defined, value.clamp(min=0.0), torch.nan) for name, value in ratios.items()}
 
 
 def diverged(max_error: Tensor, metrics: Named) -> Tensor:

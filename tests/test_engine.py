@@ -14,7 +14,10 @@ from colrun.networks.columnar import ColumnarNetwork
 from colrun.testbed import Sequence
 from tests import oracle
 
-NAMES = ["bptt", "rtrl", "master-user", "master-user-no-meta", "tbptt-3", "tbptt-8", "tbptt-block-3"]
+NAMES = [
+    *("bptt", "rtrl", "master-user", "master-user-no-meta", "tbptt-3", "tbptt-8", "tbptt-block-3"),
+    *("uoro", "nobacktrack", "kf-rtrl"),
+]
 
 
 def check(nets: list[ColumnarNetwork], seqs: list[Sequence], step_size: float | None) -> list[bool]:

@@ -10,13 +10,18 @@ from colrun.kernels import Array, compare, sums
 from colrun.metrics import RELEASED_THRESHOLD
 from colrun.networks.base import Gradients
 from colrun.networks.cells import CELLS
+from colrun.networks.contraction import PreactivationCredit, contract
 
-Credit = tuple[Tensor, bool]
-"""A credit of states, (N, T, P) or (N, T, S, C), and whether it crosses columns."""
+Credit = Tensor | PreactivationCredit
+"""Of states, (N, T, P) or (N, T, S, C), or of pre-activations."""
+Crossing = tuple[Credit, bool]
+"""A credit and whether it crosses columns; that of pre-activations says all itself."""
 
 
-def gradient(run: Compiled, credit: Tensor, crosses: bool) -> Gradients:
+def gradient(run: Compiled, credit: Credit, crosses: bool) -> Gradients:
     """By name, (N, …), zero where masked."""
+    if isinstance(credit, PreactivationCredit):
+        return contract(run.trajectory, credit)  # products alone are left
     batch, shared = run.batch, run.batch.layers
     N, _, G, C = run.a.shape
     W, inputs = batch.architecture.width, batch.architecture.inputs
@@ -40,17 +45,18 @@ def gradient(run: Compiled, credit: Tensor, crosses: bool) -> Gradients:
     return {name: found[name].clone() for name in batch.masks}
 
 
-def compared(run: Compiled, truth: Tensor, credits: list[Credit]) -> Tensor:
+def compared(run: Compiled, truth: Tensor, credits: list[Crossing]) -> Tensor:
     """The sums behind metrics.compare by group of weights, (groups, 10, credits, N); the truth crosses columns."""
     batch, shared = run.batch, run.batch.layers
     N = len(batch.seeds)
     a, r = _of_gates(run, [truth, *(credit for credit, _ in credits)])
     crosses = np.array([True, *(each for _, each in credits)])
+    places, layers = _known_layers(run, [truth, *(credit for credit, _ in credits)])
     of_truth = np.zeros((N, compare.GROUPS, sums.TRUTH))
     of_estimates = np.zeros((N, len(credits), compare.GROUPS, sums.ESTIMATE))
     given = (shared.x, run.h_tm1, run.z, run.f, shared.B)
     compare.compare(
-        a.numpy(), r.numpy(), crosses, run.laterals, _R_exists(run), run.linked,
+        a.numpy(), r.numpy(), crosses, places, layers.numpy(), run.laterals, _R_exists(run), run.linked,
         batch.architecture.switches.state_bias, run.stateful,
         *(tensor.numpy() for tensor in given), RELEASED_THRESHOLD, of_truth, of_estimates,
     )  # fmt: skip
@@ -61,16 +67,32 @@ def compared(run: Compiled, truth: Tensor, credits: list[Credit]) -> Tensor:
     return torch.stack([aligned, nonzero, released, counted, error, size, count, dot, gg, ee], dim=1)
 
 
-def _of_gates(run: Compiled, credits: list[Tensor]) -> tuple[Tensor, Tensor]:
+def _known_layers(run: Compiled, credits: list[Credit]) -> tuple[Array, Tensor]:
+    """Credits of second and first layers that are known already, (K, 2, N, C, W, T), and the place of each or -1."""
+    found = [(each.second, each.first) for each in credits if isinstance(each, PreactivationCredit)]
+    given = np.array([isinstance(credit, PreactivationCredit) for credit in credits])
+    layers = run.f.new_empty(len(found), 2, *run.f.mT.shape)
+    for k, pair in enumerate(found):
+        for n, part in enumerate(pair):
+            layers[k, n] = part.permute(0, 2, 3, 1)
+    return np.where(given, np.cumsum(given) - 1, -1), layers
+
+
+def _of_gates(run: Compiled, credits: list[Credit]) -> tuple[Tensor, Tensor]:
     """Credits of U f + q and of R h(t-1), (E, N, G·C, T), from those of states."""
     by_a, by_r, _ = run.partials
     N, T, S, G, C = by_a.shape
+    of_states = [credit for credit in credits if isinstance(credit, Tensor)]
     if S == 1:
-        states = torch.stack([credit.reshape(N, T, 1, C) for credit in credits])
+        states = torch.stack([credit.reshape(N, T, 1, C) for credit in of_states])
         a, r = states * by_a[:, :, 0], states * by_r[:, :, 0]
     else:
-        states = torch.stack([credit.reshape(N, T, S, 1, C) for credit in credits])
+        states = torch.stack([credit.reshape(N, T, S, 1, C) for credit in of_states])
         a, r = (states * by_a).sum(3), (states * by_r).sum(3)
+    if len(of_states) < len(credits):
+        rest = iter(zip(a, r, strict=True))
+        pairs = [next(rest) if isinstance(credit, Tensor) else credit[:2] for credit in credits]
+        a, r = (torch.stack(parts) for parts in zip(*pairs, strict=True))
     a, r = (each.reshape(-1, N, T, G * C).transpose(2, 3).contiguous() for each in (a, r))
     return a, r
 

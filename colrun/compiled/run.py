@@ -72,7 +72,10 @@ class Compiled:
     def trajectory(self) -> Trajectory:
         """The same run for estimators that have no kernels."""
         z, f = self.z[..., :-1].transpose(1, 2), self.f.transpose(1, 2)
-        return Trajectory(self.batch, self.step_size, z, f, self.a, self.r, self.s, self.w, self.delta)
+        found = Trajectory(self.batch, self.step_size, z, f, self.a, self.r, self.s, self.w, self.delta)
+        if self.linked:
+            found.__dict__["jacobian"] = self.J  # as the cached property would keep it
+        return found
 
     # --- credits, (N, T, P) ---
 

@@ -25,6 +25,8 @@ class EstimatorEntry:
     """Cells on which the method is not defined, each with the reason."""
     weight: float = 1.0
     """Its work in credit form, in times that of an estimator with a compiled credit: for estimates of time."""
+    stochastic: bool = False
+    """Whether it has noise, hence draws."""
 
 
 NOTHING_TO_TRACE = {
@@ -49,6 +51,9 @@ ESTIMATORS: dict[str, EstimatorEntry] = {
     "rflo-symmetric": EstimatorEntry(
         "rflo", "rflo with w in place of the random feedback: its trace alone", undefined=NOTHING_TO_TRACE
     ),
+    "uoro": EstimatorEntry("uoro", "unbiased: rtrl's Jacobian as one random outer product", stochastic=True),
+    "nobacktrack": EstimatorEntry("nobacktrack", "unbiased: as uoro, with a scale for every state", stochastic=True),
+    "kf-rtrl": EstimatorEntry("kf_rtrl", "unbiased: one random Kronecker product per weight matrix", stochastic=True),
 }
 
 

@@ -55,12 +55,11 @@ class OnlineRFLO(OnlineMasterUser):
     def step(self, x_t: Tensor, y_t: Tensor) -> None:
         """Traces with the leak, then the error times feedback times trace."""
         s_tm1 = self.s.detach().requires_grad_()
-        _, _, a, r = self.columnar.activations(self.theta, x_t, s_tm1, stop_lateral=True)
+        layered = self.columnar.layers(self.theta, x_t, s_tm1, stop_lateral=True)
         cell = get_cell(self.network.architecture.cell)
-        s_t = cell.update(a, r, s_tm1)
-        local, _ = self.local(s_t, s_tm1)
-        leak = cell.partials(a.detach(), r.detach(), s_tm1.detach()).by_s
-        self.s = s_t.detach()
+        local, _ = self.local(layered.s, s_tm1)
+        leak = cell.partials(layered.a.detach(), layered.r.detach(), s_tm1.detach()).by_s
+        self.s = layered.s.detach()
         _, delta, w_tp1 = predict(self.w, self.s[0], y_t, self.step_size)
         feedback = self.w if self.feedback is None else self.feedback
         for name, owner in self.owner.items():

@@ -98,9 +98,10 @@ class OnlineSnAp(Online):
         """M forward, then the gradient of L(t), then Mw."""
         network, theta, s_tm1 = self.columnar, self.columnar.theta, self.s
         cell = get_cell(network.architecture.cell)
-        z, f, a, r = network.activations(theta, x_t, s_tm1)
-        partials = cell.partials(a, r, s_tm1)
-        self.s = cell.update(a, r, s_tm1)
+        layered = network.layers(theta, x_t, s_tm1)
+        z, f = layered.z, layered.f
+        partials = cell.partials(layered.a, layered.r, s_tm1)
+        self.s = layered.s
         h_t = self.s[0]
         U, R = (self._gates(kind) for kind in ("U", "R"))
         S, C = self.s.shape

@@ -85,7 +85,7 @@ EXPERIMENTS = {
             ALIGNMENT_AXES,
             expand_alignment,
             alignment_block_size,
-            lambda config: config[:4] + config[6:],  # all but lateral level and step size
+            lambda config: config[:4] + config[6:-1],  # all but lateral level, step size and draws
             takes_estimators=True,
             numerics=2,
         ),

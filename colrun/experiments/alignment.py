@@ -8,7 +8,7 @@ from colrun.engine import measure
 from colrun.estimators import parse_estimator
 from colrun.experiments import Row
 from colrun.experiments.grids import alignment_block_size
-from colrun.metrics import METRICS
+from colrun.metrics import METRICS, SPREAD
 from colrun.networks.architecture import Architecture
 from colrun.networks.batch import Batch
 from colrun.networks.readings import SWITCHES
@@ -30,6 +30,8 @@ SCHEMA = pa.schema(
         *(pa.field(name, pa.int64()) for name in ("steps", "inputs")),
         pa.field("init", pa.string()),
         *(pa.field(name, pa.bool_()) for name in SWITCHES[1:]),
+        pa.field("draws", pa.int64()),
+        *(pa.field(name, pa.float64()) for name in SPREAD),
         pa.field("plugin", pa.string()),  # the source of an estimator that is not colrun's own
     ]
 )
@@ -46,13 +48,14 @@ def run(config: dict[str, Any], seeds: list[int], estimators: list[str]) -> dict
     places = {seed % size: seed for seed in seeds}
     block = tuple(places.get(place, seeds[0]) for place in range(size))
     batch = Batch.draw(architecture, block, config["steps"], DTYPES[config["dtype"]])
-    found = measure(batch, names, config["step_size"])
+    found = measure(batch, names, config["step_size"], config["draws"])
     lateral_weights = batch.lateral_weights()
     rows: dict[int, list[Row]] = {seed: [] for seed in seeds}
     for name in names:
         columns = {metric: values.tolist() for metric, values in found[name].items()}
         for place, seed in places.items():
-            row = {metric: _null_if_nan(values[place]) for metric, values in columns.items()}
+            row: Row = dict.fromkeys(SPREAD)
+            row |= {metric: _null_if_nan(values[place]) for metric, values in columns.items()}
             row |= {"compared": int(columns["compared"][place]), "lateral_weights": lateral_weights[place]}
             rows[seed].append({"estimator": name.family, "window": name.window, **row, "plugin": name.source})
     return rows

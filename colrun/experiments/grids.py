@@ -35,6 +35,7 @@ ALIGNMENT_AXES = (
     axes.switch("state_bias", None, "a trainable bias in every p"),
     axes.switch("mask_own_recurrence", None, "R_ii is masked like a lateral weight"),
     axes.switch("mask_recurrence", None, "R_ij is masked"),
+    axes.integer("draws", 1, "runs of each stochastic estimator, over which its metrics are averaged"),
 )
 
 DECAY_AXES = (
@@ -57,8 +58,8 @@ def expand_alignment(values: Values, skip: Skip) -> Iterator[Config]:
             settings[tuple(getattr(complete, name) for name in SWITCHES)] = None
         before = itertools.product([reading], values["cell"], [columns], values["width"])
         after = itertools.product(*(values[name] for name in ("step_size", "dtype", "steps", "inputs")))
-        for first, level, middle, setting in itertools.product(before, levels, after, settings):
-            yield (*first, level, *middle, *setting)
+        for first, level, middle, setting, draws in itertools.product(before, levels, after, settings, values["draws"]):
+            yield (*first, level, *middle, *setting, draws)
 
 
 def _levels(wanted: list[Value], columns: Value, skip: Skip) -> list[float]:

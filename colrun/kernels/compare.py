@@ -29,10 +29,14 @@ def see(x: Array, h_tm1: Array, j: int, stateful: bool, seen: Array) -> None:
 
 @kernel
 def compare(
-    a: Array, r: Array, crosses: Array, laterals: Laterals, R_exists: Array, linked: bool, biased: bool, stateful: bool,
+    a: Array, r: Array, crosses: Array, known: Array, layers: Array, laterals: Laterals, R_exists: Array,
+    linked: bool, biased: bool, stateful: bool,
     x: Array, h_tm1: Array, z: Array, f: Array, B: Array, threshold: float, of_truth: Array, of_estimates: Array,
 ) -> None:  # fmt: skip
-    """Sums of the first gradient, of_truth (N, groups, 3), and of each other, of_estimates (N, E-1, groups, 6)."""
+    """Sums of the first gradient, of_truth (N, groups, 3), and of each other, of_estimates (N, E-1, groups, 6).
+
+    Where `known` is not -1 it is the place of a credit in `layers`, (K, 2, N, C, W, T): of second and first layers.
+    """
     E, N, GC, T = a.shape
     C, W = f.shape[1], f.shape[3]
     G = GC // C
@@ -55,10 +59,15 @@ def compare(
             count = laterals.starts[n, j + 1] - laterals.starts[n, j]
             for e in range(E):
                 here = min(e, 1)
-                column.credit_of_features(a[e, n], crosses[e], laterals, n, j, f_turned, second_credit)
-                column.gradient_of_layers(
-                    second_credit, B_j, z_j, z_turned, seen, first_credit, first[here], second[here]
-                )
+                if known[e] >= 0:
+                    given = layers[known[e]]
+                    np.dot(given[0, n, j], z_j, second[here])
+                    np.dot(given[1, n, j], seen, first[here])
+                else:
+                    column.credit_of_features(a[e, n], crosses[e], laterals, n, j, f_turned, second_credit)
+                    column.gradient_of_layers(
+                        second_credit, B_j, z_j, z_turned, seen, first_credit, first[here], second[here]
+                    )
                 if laterals.listed:
                     column.gradient_of_own(a[e, n], j, C, f_turned, own[here])
                     column.gradient_of_listed(a[e, n], laterals, n, j, f_turned, listed[here])

@@ -8,6 +8,8 @@
 `c` (C, W) and, for each gate such as `p`, `U.p` (C, C, W), `R.p` (C, C) and, with `state_bias`, `q.p` (C).
 """
 
+from typing import NamedTuple
+
 import torch
 from torch import Tensor
 
@@ -29,24 +31,23 @@ class ColumnarNetwork(Network):
         return sum(int(self.masks[f"U.{gate}"].sum()) - own for gate in self.gates)
 
     def step(self, theta: dict[str, Tensor], x_t: Tensor, s_tm1: Tensor, stop_lateral: bool = False) -> Tensor:
-        """One forward step, the reference form.
+        """One forward step, the reference form."""
+        return self.layers(theta, x_t, s_tm1, stop_lateral).s
+
+    def layers(self, theta: dict[str, Tensor], x_t: Tensor, s_tm1: Tensor, stop_lateral: bool = False) -> "Layered":
+        """The same with all that is in between.
 
         With `stop_lateral` (section 4.1 of the paper) no gradient flows from a column's state into another column, so
         that one backward pass from Σ_i h_i(t) gives ∂h_i(t)/∂θ_i and ∂h_i(t)/∂h_i(t-1) for all i at once.
         """
-        _, _, a, r = self.activations(theta, x_t, s_tm1, stop_lateral)
-        return get_cell(self.architecture.cell).update(a, r, s_tm1)
-
-    def activations(
-        self, theta: dict[str, Tensor], x_t: Tensor, s_tm1: Tensor, stop_lateral: bool = False
-    ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        """What a step computes before the cell: z and f (..., C, W), a = U f + q and r = R h(t-1) (..., G, C)."""
         h_tm1 = s_tm1[..., 0, :]
         column_input = x_t.unsqueeze(-2).expand(*x_t.shape[:-1], self.columns, x_t.shape[-1])
         if self.architecture.sees_own_state:
             column_input = torch.cat([column_input, h_tm1.unsqueeze(-1)], dim=-1)
-        z_t = torch.relu(torch.einsum("cwk,...ck->...cw", theta["A"], column_input) + theta["b"])
-        f_t = torch.relu(torch.einsum("cwv,...cv->...cw", theta["B"], z_t) + theta["c"])
+        first = torch.einsum("cwk,...ck->...cw", theta["A"], column_input) + theta["b"]
+        z_t = torch.relu(first)
+        second = torch.einsum("cwv,...cv->...cw", theta["B"], z_t) + theta["c"]
+        f_t = torch.relu(second)
         a, r = [], []
         for gate in self.gates:
             U = theta[f"U.{gate}"] * self.masks[f"U.{gate}"]
@@ -65,7 +66,28 @@ class ColumnarNetwork(Network):
             if stop_lateral:
                 r_gate = r_gate + torch.diagonal(R) * (h_tm1 - h_tm1.detach())
             r.append(r_gate)
-        return z_t, f_t, torch.stack(a, -2), torch.stack(r, -2)
+        a_t, r_t = torch.stack(a, -2), torch.stack(r, -2)
+        s_t = get_cell(self.architecture.cell).update(a_t, r_t, s_tm1)
+        return Layered(column_input, first, z_t, second, f_t, a_t, r_t, s_t)
+
+
+class Layered(NamedTuple):
+    """One step, layer by layer: what each layer sees and its pre-activations."""
+
+    seen: Tensor
+    """(..., C, inputs [+ 1])"""
+    first: Tensor
+    """(..., C, W): A [x; h_i] + b"""
+    z: Tensor
+    second: Tensor
+    """(..., C, W): B z + c"""
+    f: Tensor
+    a: Tensor
+    """(..., G, C): U f + q"""
+    r: Tensor
+    """(..., G, C): R h(t-1)"""
+    s: Tensor
+    """(..., S, C)"""
 
 
 def build(architecture: Architecture, seed: int, dtype: torch.dtype = torch.float64) -> ColumnarNetwork:

@@ -13,6 +13,7 @@ from torch import Tensor
 from colrun.networks.batch import Batch
 from colrun.networks.cells import CELLS, get_cell
 from colrun.networks.cells.base import Partials
+from colrun.networks.grams import Grams, input_grams
 
 
 @dataclass(frozen=True)
@@ -74,6 +75,11 @@ class Trajectory:
         C = self.batch.architecture.columns
         blocks = self.jacobian.reshape(N, T, P // C, C, P // C, C)
         return torch.diagonal(blocks, dim1=3, dim2=5)
+
+    @cached_property
+    def grams(self) -> Grams:
+        """Inner products of what weights multiply, step against step."""
+        return input_grams(self)
 
 
 def jacobian(partials: Partials, U: Tensor, R: Tensor, A_h: Tensor, B: Tensor, z: Tensor, f: Tensor) -> Tensor:

@@ -34,7 +34,12 @@ def job_seconds(experiment: Experiment, config: Config, estimators: tuple[str, .
     """Estimated seconds of one job on one core."""
     if experiment.name != "alignment":
         return DECAY_SECONDS
-    return _alignment_seconds(config[1:5] + config[6:9] + config[10:11], _weight(estimators), _longest(estimators))
+    settings = config[1:5] + config[6:9] + config[10:11]
+    noisy, draws = _stochastic(estimators), cast(int, config[-1])
+    # Every draw, and the mean of several, is a gradient like that of a deterministic estimator.
+    gradients = _weight(estimators) + len(noisy) * (draws - 1 + (draws > 1))
+    seconds = _alignment_seconds(settings, gradients, _longest(estimators))
+    return seconds + sum(_noise_seconds(settings, family, config[5] is not None, draws) for family in noisy)
 
 
 @cache
@@ -42,6 +47,12 @@ def _weight(estimators: tuple[str, ...]) -> float:
     """How many estimators with a compiled credit would be as much work."""
     known = known_estimators()
     return sum(known[parse_estimator(name).family].weight for name in estimators)
+
+
+@cache
+def _stochastic(estimators: tuple[str, ...]) -> tuple[str, ...]:
+    families = [parse_estimator(name).family for name in estimators]
+    return tuple(family for family in families if known_estimators()[family].stochastic)
 
 
 @cache
@@ -56,6 +67,28 @@ def _alignment_seconds(values: Config, estimators: float, longest: int) -> float
     cell, C, W, lateral, dtype, T, inputs, own_state = cast(tuple[str, int, int, float, str, int, int, bool], values)
     found = counts(cell, C, W, survival(lateral, C), T, inputs, own_state, estimators, longest)
     seconds = sum(PRICES[name] * count for name, count in found.items())
+    return seconds * (FLOAT64 if dtype == "float64" else 1.0)
+
+
+@lru_cache(maxsize=4096)
+def _noise_seconds(values: Config, family: str, learns: bool, draws: int) -> float:
+    """What a stochastic estimator adds to its gradients, roughly: within a factor of two at C·W from 25 to 10,000."""
+    cell, C, W, lateral, dtype, T, _, _ = cast(tuple[str, int, int, float, str, int, int, bool], values)
+    entry = CELLS[cell]
+    G, P = len(entry.gates), entry.states * C
+    Q = P + (C if learns else 0)
+    block = alignment_block_size({"cell": cell, "columns": C, "width": W})
+    p = survival(lateral, C)
+    inputs = T * T * C * W * (G * C if FEW <= p < 1 else 2 + G)  # inner products between steps, once for all draws
+    if family == "kf-rtrl":
+        rows = 2 * C * (W + G)
+        linked = 1 if p >= FEW else 0.5
+        numbers = inputs + T * P * C * W * W + draws * T * rows * Q * (4 + linked * Q)
+        seconds = 0.01 / block + draws * 4e-4 + numbers * 8e-11
+    else:
+        numbers = inputs + draws * T * C * (2 * T * W + W * W + G * C * W)
+        elements = draws * T * C * (4 * W + T * (2 + 2 * G))
+        seconds = 0.02 / block + draws * 2e-4 + numbers * 4e-11 + elements * 1.5e-9
     return seconds * (FLOAT64 if dtype == "float64" else 1.0)
 
 

@@ -1,0 +1,96 @@
+"""NoBackTrack: ∂s(t)/∂θ as one random product of two vectors, with a scale for every state.
+
+    v(t) = ρ0 J(t) v(t-1) + Σ_i ρ_i ε_i(t) e_i                ε: fair signs, e_i: the unit vector of state i
+    θ̃(t) = θ̃(t-1)/ρ0 + Σ_i ε_i(t) ∂s_i(t)/∂θ / ρ_i
+    ρ0   = √(‖θ̃(t-1)‖ / ‖J(t) v(t-1)‖)        ρ_i = √‖∂s_i(t)/∂θ_i‖
+    ĝ(t) = (∂L(t)/∂s(t) · v(t)) θ̃(t)
+
+Any ρ_i above 0 leaves it unbiased; the paper takes the norm of ∂s_i/∂θ, which is cheap where every weight feeds one
+unit alone. In a columnar network a column's features reach other states too, and the norms would take one backward pass
+per state. So the norm is over θ_i, the weights of the state's own column: one pass with stopped gradients gives them
+all (section 4.1 of Javed et al.), and without lateral connections it is the paper's. Where it is 0 no weight moves the
+state, for a lateral feature would come with its own weight U_ij: there is nothing to add. Where w learns the state is
+(s, w): see stochastic.py.
+
+    credit     c_i(t) = ε_i(t) κ(t)/ρ_i(t),   crosses columns
+               κ(t) = ∂L(t)/∂s(t) · v(t) + κ(t+1)/ρ0(t+1)
+
+Cost: O(|θ|) operations and memory per step: two backward passes (LSTM: three), and for J v two that do not reach θ.
+Reference: Ollivier, Tallec and Charpiat 2015. Its Kalman filter belongs to the learner, not to the gradient.
+"""
+
+from collections.abc import Sequence as Several
+
+import torch
+from torch import Tensor
+
+from colrun.estimators.base import Online
+from colrun.estimators.rank_one import OnlineRankOne, local_gram, rank_one_credits
+from colrun.estimators.stochastic import Credit, Signs, Stochastic, balance
+from colrun.networks.base import Network
+from colrun.networks.trajectory import Trajectory
+
+
+class OnlineNoBackTrack(OnlineRankOne):
+    """A scale for the noise of each state."""
+
+    def update(self, x_t: Tensor, s_tm1: Tensor, s_t: Tensor, moved: Tensor, on_loss: tuple[Tensor, Tensor]) -> None:
+        """The pair first: the loss sees the noise of its own step."""
+        rho, inverse = scales(self.own_norms(x_t, s_tm1))
+        epsilon = self.signs.take(*s_t.shape).to(s_t.dtype)
+        self.take_in(moved, rho * epsilon, self.weighted(s_t, inverse * epsilon))
+        self.add(self.along(self.s_tilde, on_loss))
+
+    def own_norms(self, x_t: Tensor, s_tm1: Tensor) -> Tensor:
+        """‖∂s_i(t)/∂θ_i‖ as (S, C): the first index of every tensor is the column that owns the weight."""
+        s_t = self.network.step(self.theta, x_t, s_tm1, stop_lateral=True)
+        wanted = list(self.theta.values())
+        rows = [torch.autograd.grad(s_k.sum(), wanted, retain_graph=True, materialize_grads=True) for s_k in s_t]
+        squares = [
+            [grad.square().flatten(1).sum(1) if grad.ndim > 1 else grad.square() for grad in row] for row in rows
+        ]
+        return torch.stack([torch.stack(row).sum(0).sqrt() for row in squares])
+
+
+def scales(norms: Tensor) -> tuple[Tensor, Tensor]:
+    """ρ_i and 1/ρ_i; the unit vector e_i has norm 1."""
+    return balance(norms, torch.ones_like(norms))
+
+
+def own_norms(trajectory: Trajectory) -> Tensor:
+    """‖∂s_i(t)/∂θ_i‖ as (N, T, S, C), layer by layer."""
+    batch, grams = trajectory.batch, trajectory.grams
+    by_a, by_r, _ = trajectory.partials
+    first, second, a, r = (gram.diagonal(dim1=-2, dim2=-1).transpose(1, 2) for gram in grams)  # (N, T, C or G·C)
+    a, r = (square.reshape(by_a[:, :, 0].shape) for square in (a, r))
+    own = torch.diagonal(batch.U, dim1=2, dim2=3).mT  # (N, G, C, W)
+    found = []
+    for k in range(by_a.shape[2]):
+        square = (by_a[:, :, k].square() * a + by_r[:, :, k].square() * r).sum(2)
+        credit = (trajectory.f > 0) * torch.einsum("ntgi,ngiw->ntiw", by_a[:, :, k], own)
+        square = square + credit.square().sum(-1) * second
+        credit = (trajectory.z > 0) * torch.einsum("ntcw,ncwv->ntcv", credit, batch.layers.B)
+        found.append(square + credit.square().sum(-1) * first)
+    return torch.stack(found, dim=2).sqrt()
+
+
+class NoBackTrack(Stochastic):
+    """All draws at once."""
+
+    name = "nobacktrack"
+    needs_columns = True
+
+    def online(self, network: Network, step_size: float | None, window: int | None) -> Online:  # noqa: ARG002
+        """One pair of vectors."""
+        return OnlineNoBackTrack(network, step_size, Signs(network.seed, self.name, self.draw))
+
+    def drawn(self, trajectory: Trajectory, draws: Several[int]) -> list[Credit]:
+        """The scales are the same for all draws."""
+        rho, inverse = scales(own_norms(trajectory).unsqueeze(1))
+        epsilon = self.signs(trajectory, draws, *trajectory.s.shape[2:])
+        into_state, into_theta = rho * epsilon, inverse * epsilon
+        gram = local_gram(trajectory, into_theta)
+        return list(rank_one_credits(trajectory, into_state.flatten(3), into_theta.flatten(3), gram, own_exactly=False))
+
+
+ESTIMATORS = {"nobacktrack": NoBackTrack()}

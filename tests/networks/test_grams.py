@@ -1,0 +1,44 @@
+"""Inner products of inputs between steps, against the inputs written out weight by weight."""
+
+import pytest
+import torch
+
+from colrun.networks import grams
+from colrun.networks.architecture import Architecture
+from colrun.networks.batch import Batch
+from colrun.networks.lateral import FEW
+from colrun.networks.trajectory import run
+
+LEVELS: list[float | str] = [0.0, "20%", "150%", "dense"]  # none, listed, in part, all
+
+
+@pytest.mark.parametrize("cell", ["additive", "gru", "feedforward"])
+@pytest.mark.parametrize("reading", ["text", "release"])
+@pytest.mark.parametrize("level", LEVELS)
+def test_every_matrix(cell: str, reading: str, level: float | str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(grams, "CHUNK_NUMBERS", 300)  # several chunks
+    architecture = Architecture.of(cell, 8, 5, level, 4, reading)
+    batch = Batch.draw(architecture, (0, 1), 6, torch.float64)
+    trajectory = run(batch)
+    found = trajectory.grams
+    for n, i in ((0, 0), (1, 3), (1, 7)):
+        one = torch.ones(6, 1, dtype=torch.float64)
+        seen = [batch.layers.x[n], one]
+        if architecture.sees_own_state:
+            seen.append(trajectory.h_tm1[n, :, i : i + 1])
+        inputs = {"first": torch.cat(seen, 1), "second": torch.cat([trajectory.z[n, :, i], one], 1)}
+        for name, value in inputs.items():
+            assert torch.allclose(getattr(found, name)[n, i], value @ value.T)
+        for g in range(batch.U.shape[1]):
+            features = trajectory.f[n].flatten(1)[:, batch.exists["U"][n, g, i].flatten()]
+            if architecture.switches.state_bias:
+                features = torch.cat([features, one], 1)
+            assert torch.allclose(found.a[n, g * 8 + i], features @ features.T)
+            states = trajectory.h_tm1[n][:, batch.R_exists[n, g, i]]
+            assert torch.allclose(found.r[n, g * 8 + i], states @ states.T)
+
+
+def test_levels_meet_every_form_of_u() -> None:
+    survival = [Architecture.of(columns=8, width=5, lateral=level).survival for level in LEVELS]
+    assert survival[0] == 0 < survival[1] < FEW < survival[2] < survival[3] == 1
+    assert len(Batch.draw(Architecture.of("gru", 8, 5, "20%", 4), (0, 1), 6, torch.float64).lateral_places) > 10
