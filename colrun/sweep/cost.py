@@ -25,10 +25,10 @@ PRICES: dict[str, float] = {
     "rows": 3.1e-5,
 }
 """Seconds for each unit of `counts`, in float32."""
-GROUPS_SECONDS = 5.5e-11
+GROUPS_SECONDS = 6.5e-11
 """For each number that master-user-groups goes through: one backward pass per state over all steps."""
 DECAY_SECONDS = 0.004
-STEP_SECONDS, OPERATION_SECONDS = 1.3e-3, 2.5e-11
+STEP_SECONDS, OPERATION_SECONDS = 2.4e-3, 2.5e-11
 """Of an online form, counted and timed: for one pass over the network, and for each of its operations."""
 FLOAT64 = 1.9
 """How much longer float64 takes."""

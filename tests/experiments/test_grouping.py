@@ -41,7 +41,7 @@ def test_a_dense_rnn_against_the_oracle(reading: str, cell: str, step_size: floa
 
 
 def test_columnar_rows_are_those_of_alignment() -> None:
-    (config,) = configs(Skipped(), lateral="50%")
+    (config,) = configs(Skipped(), lateral=0.5)
     names = ["master-user", "master-user-groups"]
     assert grouping.run(config, [0, 1], names) == alignment.run(config, [0, 1], names)
     assert set(grouping.SCHEMA.names) == {*alignment.SCHEMA.names, "network"}
