@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from colrun import metrics
-from colrun.engine import credit_gradients, estimator_of, measure, torch_gradients
+from colrun.engine import credit_gradients, dense_gradients, estimator_of, measure, torch_gradients
 from colrun.errors import InvalidValueError, choose, positive_int
 from colrun.estimators import parse_estimator, refuse_undefined
 from colrun.estimators.stochastic import Stochastic
@@ -15,7 +15,7 @@ from colrun.networks.architecture import Architecture
 from colrun.networks.base import Gradients, Network
 from colrun.networks.batch import Batch
 from colrun.networks.columnar import ColumnarNetwork, build
-from colrun.networks.dense import DenseNetwork, build_dense
+from colrun.networks.dense import DenseBatch, DenseNetwork, build_dense
 from colrun.networks.readings import SWITCHES
 from colrun.networks.trajectory import run
 from colrun.testbed import Sequence, as_dtype, check_step_size
@@ -95,13 +95,10 @@ def gradients(
         for x_t, y_t in zip(sequence.x, sequence.y, strict=True):
             online.step(x_t, y_t)
         return {key: value.detach() for key, value in online.gradient().items()}
-    if not isinstance(network, ColumnarNetwork):
-        found = chosen.gradients_of(network, sequence, step_size)
-        if found is None:
-            raise InvalidValueError(
-                f'the credit form of {name} needs a columnar network; use form="online" for a dense one.'
-            )
-        return found
+    if isinstance(network, DenseNetwork):
+        found = dense_gradients(DenseBatch.stack([network], [sequence]), name, step_size)
+        return {key: value[0] for key, value in found.items()}
+    assert isinstance(network, ColumnarNetwork)
     batch = Batch.stack([network], [sequence])
     if form == "torch":
         return {key: value[0] for key, value in torch_gradients(run(batch, step_size), [name], draw)[name].items()}

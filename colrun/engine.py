@@ -9,16 +9,19 @@ from collections.abc import Sequence as Several
 from functools import reduce
 from operator import add
 
+import torch
 from torch import Tensor
 
 from colrun.compiled.contract import Crossing, compared, gradient
 from colrun.compiled.run import Compiled, has_kernels
+from colrun.errors import InvalidValueError
 from colrun.estimators import EstimatorName, get_estimator
 from colrun.estimators.base import Estimator, StateCredit
 from colrun.estimators.stochastic import Credit, Stochastic, gradient_of, weighted_sum
 from colrun.metrics import compare, diverged, from_draws, from_sums, sums_of
 from colrun.networks.base import Gradients
 from colrun.networks.batch import Batch
+from colrun.networks.dense import DenseBatch
 from colrun.networks.trajectory import Trajectory, run
 
 TRUTH = EstimatorName("bptt")
@@ -151,6 +154,29 @@ def over_draws(groups: Iterable[list[Credit]], judge: Callable[[list[Credit]], l
         total = [weighted_sum([*total, *drawn], 1.0)]
     mean = judge([weighted_sum(total, 1 / len(sums))])[0] if len(sums) > 1 else None
     return from_draws(sums, mean)
+
+
+def measure_dense(
+    batch: DenseBatch, names: Several[EstimatorName], step_size: float | None = None
+) -> dict[EstimatorName, Metrics]:
+    """As `measure`, on dense networks, for estimators whose credit form is defined there."""
+    truth = dense_gradients(batch, TRUTH, step_size)
+    max_error = batch.run(batch.theta, step_size).delta.abs().amax(dim=1)
+    masks = {name: torch.ones(value.shape, dtype=torch.bool) for name, value in truth.items()}
+    return {name: complete(compare(truth, dense_gradients(batch, name, step_size), masks), max_error) for name in names}
+
+
+def dense_gradients(batch: DenseBatch, name: EstimatorName, step_size: float | None) -> Gradients:
+    """Gradients (N, …) in credit form on dense networks."""
+    estimator = get_estimator(name.family)
+    if estimator.needs_columns:
+        raise InvalidValueError(f"a dense network has no columns, which {name} needs; use master-user-groups.")
+    found = estimator.dense_gradients(batch, step_size)
+    if found is None:
+        raise InvalidValueError(
+            f'the credit form of {name} needs a columnar network; use form="online" for a dense one.'
+        )
+    return found
 
 
 def complete(metrics: Metrics, max_error: Tensor) -> Metrics:

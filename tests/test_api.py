@@ -140,8 +140,8 @@ def test_arguments_in_the_wrong_order() -> None:
 
 def test_what_a_dense_network_offers() -> None:
     net, seq = colrun.dense_network(columns=2, width=2, inputs=3), colrun.sequence(0, 5, 3)
-    with pytest.raises(InvalidValueError, match=r'credit form of bptt .*use form="online"'):
-        colrun.gradients(net, seq)
+    with pytest.raises(InvalidValueError, match=r'credit form of tbptt-2 .*use form="online"'):
+        colrun.gradients(net, seq, "tbptt-2")
     for estimator in ("master-user", "master-user-no-meta"):
         for form in ("credit", "online"):
             with pytest.raises(InvalidValueError, match=f"which {estimator} needs; use master-user-groups"):

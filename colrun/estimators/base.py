@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 import torch
 from torch import Tensor
 
+from colrun.estimators.theory import Power
 from colrun.networks.base import Gradients, Network
 from colrun.networks.contraction import contract, spread
+from colrun.networks.dense import DenseBatch
 from colrun.networks.trajectory import Trajectory
-from colrun.testbed import Sequence
 
 if TYPE_CHECKING:
     from colrun.compiled import Compiled
@@ -87,6 +88,12 @@ class Estimator(ABC):
     """Whether it is defined on columnar networks only."""
     undefined: ClassVar[Mapping[str, str]] = {}
     """Of a plug-in: cells on which it is not defined, each with the reason; colrun's own have it in their table."""
+    takes_lists: ClassVar[bool] = False
+    """Whether its online form runs on networks whose lateral weights are lists (networks/listed.py)."""
+    operations: ClassVar[Power | None] = None
+    """What the online form should cost per step; the tests hold it against what the experiment `cost` counts."""
+    memory: ClassVar[Power | None] = None
+    """What it should hold between steps, besides weights and the gradient's sum."""
 
     @abstractmethod
     def online(self, network: Network, step_size: float | None, window: int | None) -> Online:
@@ -96,8 +103,8 @@ class Estimator(ABC):
     def gradients(self, trajectory: Trajectory, windows: Several[int | None]) -> list[Gradients]:
         """The credit form on a batch of networks, for several windows at once; tensors are (N, …)."""
 
-    def gradients_of(self, network: Network, sequence: Sequence, step_size: float | None) -> Gradients | None:  # noqa: ARG002
-        """The credit form on one network of any kind; None if there is one for batches of columnar networks only."""
+    def dense_gradients(self, batch: DenseBatch, step_size: float | None) -> Gradients | None:  # noqa: ARG002
+        """The credit form on a batch of dense networks, (N, …); None if there is one for columnar networks only."""
         return None
 
 

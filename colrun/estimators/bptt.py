@@ -14,7 +14,9 @@ from torch import Tensor
 
 from colrun.estimators.adjoint import Adjoint, as_credit, own_loss, pull_back
 from colrun.estimators.base import Online, StateCredit, predict
-from colrun.networks.base import Network
+from colrun.estimators.theory import Power
+from colrun.networks.base import Gradients, Network
+from colrun.networks.dense import DenseBatch
 from colrun.networks.trajectory import Trajectory
 
 if TYPE_CHECKING:
@@ -43,6 +45,9 @@ class BPTT(StateCredit):
     """Exact: every loss reaches back to the first step, so the sequence is one block."""
 
     crosses = True
+    takes_lists = True
+    operations = Power(parameters=1)
+    memory = Power(activations=1, steps=1)
 
     def online(self, network: Network, step_size: float | None, window: int | None) -> Online:  # noqa: ARG002
         """The whole graph."""
@@ -51,6 +56,12 @@ class BPTT(StateCredit):
     def credits(self, trajectory: Trajectory, windows: Several[int | None]) -> list[Tensor]:
         """One pass back."""
         return [adjoint_with_cuts(trajectory, trajectory.steps)] * len(windows)
+
+    def dense_gradients(self, batch: DenseBatch, step_size: float | None) -> Gradients:
+        """One backward pass for all networks: no weight of one enters a loss of another."""
+        theta = {name: value.detach().requires_grad_() for name, value in batch.theta.items()}
+        loss = 0.5 * batch.run(theta, step_size).delta.square().sum()
+        return batch.as_named(torch.autograd.grad(loss, list(theta.values()), materialize_grads=True))
 
     def compiled_credits(self, run: "Compiled", windows: Several[int | None]) -> list[Tensor]:
         """One pass back."""

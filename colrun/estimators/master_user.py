@@ -22,7 +22,9 @@ import torch
 from torch import Tensor
 
 from colrun.estimators.base import Online, StateCredit, predict
+from colrun.estimators.theory import Power
 from colrun.networks.base import Network
+from colrun.networks.columnar import ColumnarNetwork
 from colrun.networks.trajectory import Trajectory
 
 if TYPE_CHECKING:
@@ -73,7 +75,8 @@ class OnlineMasterUser(Traces):
     """Columns as groups, and one backward pass with stopped gradients for all of them (one per number of state)."""
 
     def __init__(self, network: Network, step_size: float | None, meta: bool = True) -> None:
-        super().__init__(network, step_size, column_owner(network), meta)
+        assert isinstance(network, ColumnarNetwork)
+        super().__init__(network, step_size, network.owner, meta)
 
     def forward(self, x_t: Tensor, s_tm1: Tensor) -> Tensor:
         """Section 4.1: no gradient from one column into another."""
@@ -87,16 +90,13 @@ class OnlineMasterUser(Traces):
         return dict(zip(self.theta, local, strict=True)), d
 
 
-def column_owner(network: Network) -> dict[str, Tensor]:
-    """The first index of every tensor is the column that owns the weight; shaped to broadcast over the rest."""
-    owner = torch.arange(network.columns)
-    return {name: owner.reshape(-1, *[1] * (value.ndim - 1)) for name, value in network.theta.items()}
-
-
 class MasterUser(StateCredit):
     """With the meta-gradient or without it."""
 
     crosses = False
+    takes_lists = True
+    operations = Power(parameters=1)
+    memory = Power(parameters=1)
     needs_columns = True
 
     def __init__(self, meta: bool) -> None:

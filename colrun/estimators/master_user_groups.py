@@ -14,15 +14,21 @@ from collections.abc import Sequence as Several
 import torch
 from torch import Tensor
 
-from colrun.estimators.base import Estimator, Online, predict
+from colrun.estimators.base import Estimator, Online
 from colrun.estimators.master_user import Traces, own_credit
+from colrun.estimators.theory import Power
 from colrun.networks.base import Gradients, Network
+from colrun.networks.contraction import contract, spread
+from colrun.networks.dense import DenseBatch, stack_named
+from colrun.networks.listed import ListedNetwork
 from colrun.networks.trajectory import Trajectory
-from colrun.testbed import Sequence, stream
+from colrun.testbed import stream
 
 
 def random_owner(network: Network) -> dict[str, Tensor]:
     """A random state for every weight, from a stream of its own per tensor."""
+    if isinstance(network, ListedNetwork):
+        return network.listed(random_owner(network.whole))
     return {
         name: torch.from_numpy(stream(network.seed, f"groups.{name}").integers(0, network.columns, tuple(value.shape)))
         for name, value in network.theta.items()
@@ -47,58 +53,53 @@ class OnlinePerState(Traces):
         return local, d
 
 
-def group_gradients(
-    network: Network, sequence: Sequence, step_size: float | None, owner: dict[str, Tensor]
-) -> Gradients:
-    """The credit form on one network of any kind: all steps in one graph, and one backward pass per state."""
-    s, w = [network.zero_state()], [network.w]
-    deltas = []
-    for x_t, y_t in zip(sequence.x, sequence.y, strict=True):
-        s.append(network.step(network.theta, x_t, s[-1]))
-        _, delta, w_tp1 = predict(w[-1], s[-1][0], y_t, step_size)
-        w.append(w_tp1)
-        deltas.append(delta)
-    theta = {name: value.detach().clone().requires_grad_() for name, value in network.theta.items()}
-    s_tm1 = torch.stack(s[:-1]).requires_grad_()
-    s_t = network.step(theta, sequence.x, s_tm1)  # (T, S, C): each step from its own, detached, state
-    T, S, C = s_t.shape
-    d = s_t.new_zeros(T, S, S, C)
-    for k in range(S):
-        for i in range(C):
-            (by_s,) = torch.autograd.grad(s_t[:, k, i].sum(), s_tm1, retain_graph=True, materialize_grads=True)
-            d[:, k, :, i] = by_s[:, :, i]
-    h = s_t.detach()[:, 0]
-    credit = own_credit(h[None], torch.stack(w[:-1])[None], torch.stack(deltas)[None], d[None], step_size)[0]
-    gradients = {name: torch.zeros_like(value) for name, value in network.theta.items()}
-    for i in range(C):
-        weighted = (credit[:, :, i] * s_t[:, :, i]).sum()
-        grads = torch.autograd.grad(weighted, list(theta.values()), retain_graph=True, materialize_grads=True)
-        for name, grad in zip(theta, grads, strict=True):
-            gradients[name] += torch.where(owner[name] == i, grad, 0.0)
-    return gradients
-
-
 class MasterUserGroups(Estimator):
     """Random groups."""
+
+    takes_lists = True
+    operations = Power(parameters=1, states=1)
+    memory = Power(parameters=1)
 
     def online(self, network: Network, step_size: float | None, window: int | None) -> Online:  # noqa: ARG002
         """Traces by random group."""
         return OnlinePerState(network, step_size, random_owner(network))
 
-    def gradients_of(self, network: Network, sequence: Sequence, step_size: float | None) -> Gradients:
-        """Groups need no columns."""
-        return group_gradients(network, sequence, step_size, random_owner(network))
-
     def gradients(self, trajectory: Trajectory, windows: Several[int | None]) -> list[Gradients]:
-        """Network by network: the groups differ, and so do the backward passes."""
+        """State after state, all networks at once: the gradient of its credit alone, of which its group's is kept."""
         batch = trajectory.batch
-        networks = [batch.network(n) for n in range(len(batch.seeds))]
-        each = [
-            self.gradients_of(network, Sequence(x, y), trajectory.step_size)
-            for network, x, y in zip(networks, batch.layers.x, batch.layers.y, strict=True)
-        ]
-        stacked = {name: torch.stack([gradients[name] for gradients in each]) for name in each[0]}
-        return [stacked] * len(windows)
+        owners = [random_owner(batch.network(n)) for n in range(len(batch.seeds))]
+        owner = {name: torch.stack([each[name] for each in owners]) for name in owners[0]}
+        d = trajectory.own_jacobian
+        credit = own_credit(trajectory.h, trajectory.w, trajectory.delta, d, trajectory.step_size)
+        total = {name: torch.zeros_like(mask, dtype=credit.dtype) for name, mask in batch.masks.items()}
+        for i in range(batch.architecture.columns):
+            alone = torch.zeros_like(credit)
+            alone[..., i] = credit[..., i]
+            for name, gradient in contract(trajectory, spread(trajectory, alone, crosses=True)).items():
+                total[name] += gradient.masked_fill_(owner[name] != i, 0.0)
+        return [total] * len(windows)
+
+    def dense_gradients(self, batch: DenseBatch, step_size: float | None) -> Gradients:
+        """All steps of all networks in one graph, each from its own, detached, state; one backward pass per state."""
+        owner = stack_named([random_owner(network) for network in batch.networks])
+        course = batch.run(batch.theta, step_size)
+        theta = {name: value.detach().requires_grad_() for name, value in batch.theta.items()}
+        s_tm1 = course.s[:, :-1].detach().requires_grad_()
+        s_t = batch.step(theta, batch.x, s_tm1)
+        N, T, S, C = s_t.shape
+        d = s_t.new_zeros(N, T, S, S, C)
+        for k in range(S):
+            for i in range(C):
+                (by_s,) = torch.autograd.grad(s_t[..., k, i].sum(), s_tm1, retain_graph=True, materialize_grads=True)
+                d[:, :, k, :, i] = by_s[..., i]
+        credit = own_credit(course.s[:, 1:, 0], course.w, course.delta, d, step_size)
+        total = {name: torch.zeros_like(value) for name, value in batch.theta.items()}
+        for i in range(C):
+            weighted = (credit[..., i] * s_t[..., i]).sum()
+            grads = torch.autograd.grad(weighted, list(theta.values()), retain_graph=True, materialize_grads=True)
+            for name, grad in zip(theta, grads, strict=True):
+                total[name] += torch.where(owner[name] == i, grad, 0.0)
+        return batch.as_named(total.values())
 
 
 ESTIMATORS = {"master-user-groups": MasterUserGroups()}

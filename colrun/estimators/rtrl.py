@@ -15,6 +15,7 @@ from torch import Tensor
 
 from colrun.estimators.base import Online, predict
 from colrun.estimators.bptt import BPTT
+from colrun.estimators.theory import Power
 from colrun.networks.base import Network
 
 
@@ -25,7 +26,8 @@ class OnlineRTRL(Online):
         super().__init__(network, step_size)
         P, C = self.s.numel(), network.columns
         self.M = {name: value.new_zeros(P, *value.shape) for name, value in network.theta.items()}
-        self.Mw = {name: value.new_zeros(C, *value.shape) for name, value in network.theta.items()}
+        learns = step_size is not None
+        self.Mw = {name: value.new_zeros(C, *value.shape) for name, value in network.theta.items()} if learns else {}
 
     def step(self, x_t: Tensor, y_t: Tensor) -> None:
         """M forward, then the gradient of L(t)."""
@@ -44,18 +46,23 @@ class OnlineRTRL(Online):
         _, delta, w_tp1 = predict(self.w, h_t, y_t, self.step_size)
         for name, local_grad in zip(self.theta, local, strict=True):
             M = local_grad + torch.tensordot(J, self.M[name], dims=1)
-            M_h, Mw = M[:C], self.Mw[name]
-            d_delta = -(torch.tensordot(self.w, M_h, dims=1) + torch.tensordot(h_t, Mw, dims=1))
-            self.total[name] += delta * d_delta
+            M_h = M[:C]
+            d_delta = -torch.tensordot(self.w, M_h, dims=1)
             if self.step_size is not None:
+                Mw = self.Mw[name]
+                d_delta = d_delta - torch.tensordot(h_t, Mw, dims=1)
                 h_d_delta = torch.tensordot(h_t.unsqueeze(-1), d_delta.unsqueeze(0), dims=1)
                 self.Mw[name] = Mw + self.step_size * (h_d_delta + delta * M_h)
+            self.total[name] += delta * d_delta
             self.M[name] = M
         self.w = w_tp1
 
 
 class RTRL(BPTT):
     """The credit form is bptt's."""
+
+    operations = Power(parameters=1, states=2)
+    memory = Power(parameters=1, states=1)
 
     def online(self, network: Network, step_size: float | None, window: int | None) -> Online:  # noqa: ARG002
         """The full Jacobian."""

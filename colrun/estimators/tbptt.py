@@ -20,6 +20,7 @@ from torch import Tensor
 
 from colrun.estimators.adjoint import as_credit, own_loss, pull_back
 from colrun.estimators.base import Online, StateCredit, predict
+from colrun.estimators.theory import Power
 from colrun.networks.base import Network
 from colrun.networks.trajectory import Trajectory
 
@@ -52,6 +53,9 @@ class TBPTT(StateCredit):
     """Every window from one pass over lags."""
 
     crosses = True
+    takes_lists = True
+    operations = Power(parameters=1, window=1)
+    memory = Power(activations=1, window=1)
 
     def online(self, network: Network, step_size: float | None, window: int | None) -> Online:
         """A window of `window` steps."""

@@ -16,6 +16,7 @@ from torch import Tensor
 
 from colrun.estimators.base import Online, StateCredit, predict
 from colrun.estimators.bptt import adjoint_with_cuts
+from colrun.estimators.theory import Power
 from colrun.networks.base import Network
 from colrun.networks.trajectory import Trajectory
 
@@ -51,6 +52,9 @@ class BlockTBPTT(StateCredit):
     """Exact within blocks."""
 
     crosses = True
+    takes_lists = True
+    operations = Power(parameters=1)
+    memory = Power(activations=1, window=1)
 
     def online(self, network: Network, step_size: float | None, window: int | None) -> Online:
         """Blocks of `window` steps."""

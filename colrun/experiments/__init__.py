@@ -11,11 +11,13 @@ from colrun.experiments.axes import Axis, Value
 from colrun.experiments.grids import (
     ALIGNMENT_AXES,
     DECAY_AXES,
+    GROUPING_AXES,
     Config,
     Skip,
     Values,
     alignment_block_size,
     expand_alignment,
+    expand_grouping,
     expand_plain,
 )
 
@@ -97,6 +99,26 @@ EXPERIMENTS = {
             lambda _: 1,  # networks run one by one: each is a few small products
             lambda config: config,
             takes_estimators=False,
+            numerics=1,
+        ),
+        Experiment(
+            "cost",
+            "operations, memory and time per step of an estimator's online form",
+            ALIGNMENT_AXES,
+            expand_alignment,
+            lambda _: 1,  # an online form runs on one network
+            lambda config: config,
+            takes_estimators=True,
+            numerics=1,
+        ),
+        Experiment(
+            "grouping",
+            "alignment of Master-User with columns and with random groups, also on a dense RNN of the same size",
+            GROUPING_AXES,
+            expand_grouping,
+            alignment_block_size,
+            lambda config: config[:4] + config[6:],  # all but lateral level and step size
+            takes_estimators=True,
             numerics=1,
         ),
     )

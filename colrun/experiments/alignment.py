@@ -1,11 +1,12 @@
 """Experiment `alignment`: the metrics of every estimator against bptt, for one network on its own sequence."""
 
+from collections.abc import Sequence as Several
 from typing import Any
 
 import pyarrow as pa
 
-from colrun.engine import measure
-from colrun.estimators import parse_estimator
+from colrun.engine import Metrics, measure
+from colrun.estimators import EstimatorName, parse_estimator
 from colrun.experiments import Row
 from colrun.experiments.grids import alignment_block_size
 from colrun.metrics import METRICS, SPREAD
@@ -39,26 +40,42 @@ KEY = ("estimator", "window")
 
 
 def run(config: dict[str, Any], seeds: list[int], estimators: list[str]) -> dict[int, list[Row]]:
-    """One block. Every seed has its place in it, and empty places hold a copy, so that the bits are always the same."""
-    size = alignment_block_size(config)
+    """One block."""
+    block = block_of(config, seeds)
     names = [parse_estimator(name) for name in estimators]
-    architecture = Architecture.of(
-        **{axis: config[axis] for axis in ("cell", "columns", "width", "lateral", "inputs", "reading", *SWITCHES)}
-    )
+    batch = Batch.draw(architecture_of(config), block, config["steps"], DTYPES[config["dtype"]])
+    return rows_of(measure(batch, names, config["step_size"], config["draws"]), seeds, batch.lateral_weights())
+
+
+def block_of(config: dict[str, Any], seeds: list[int]) -> tuple[int, ...]:
+    """Every seed has its place in its block, and empty places hold a copy, so that the bits are always the same."""
+    size = alignment_block_size(config)
     places = {seed % size: seed for seed in seeds}
-    block = tuple(places.get(place, seeds[0]) for place in range(size))
-    batch = Batch.draw(architecture, block, config["steps"], DTYPES[config["dtype"]])
-    found = measure(batch, names, config["step_size"], config["draws"])
-    lateral_weights = batch.lateral_weights()
+    return tuple(places.get(place, seeds[0]) for place in range(size))
+
+
+def rows_of(
+    found: dict[EstimatorName, Metrics], seeds: list[int], lateral_weights: Several[int | None]
+) -> dict[int, list[Row]]:
+    """The rows of each seed from the metrics of its whole block."""
+    size = len(lateral_weights)
     rows: dict[int, list[Row]] = {seed: [] for seed in seeds}
-    for name in names:
-        columns = {metric: values.tolist() for metric, values in found[name].items()}
-        for place, seed in places.items():
+    for name, metrics in found.items():
+        columns = {metric: values.tolist() for metric, values in metrics.items()}
+        for seed in seeds:
+            place = seed % size
             row: Row = dict.fromkeys(SPREAD)
             row |= {metric: _null_if_nan(values[place]) for metric, values in columns.items()}
             row |= {"compared": int(columns["compared"][place]), "lateral_weights": lateral_weights[place]}
             rows[seed].append({"estimator": name.family, "window": name.window, **row, "plugin": name.source})
     return rows
+
+
+def architecture_of(config: dict[str, Any]) -> Architecture:
+    """What the axes say of the network."""
+    return Architecture.of(
+        **{axis: config[axis] for axis in ("cell", "columns", "width", "lateral", "inputs", "reading", *SWITCHES)}
+    )
 
 
 def _null_if_nan(value: float) -> float | None:

@@ -38,6 +38,12 @@ ALIGNMENT_AXES = (
     axes.integer("draws", 1, "runs of each stochastic estimator, over which its metrics are averaged"),
 )
 
+DENSE_RNN = "dense-rnn"
+GROUPING_AXES = (
+    *ALIGNMENT_AXES,
+    axes.choice("network", ("columnar", DENSE_RNN), "columnar", "columns, or an ordinary RNN of the same size"),
+)
+
 DECAY_AXES = (
     axes.choice("cell", ("lstm", "gru"), "lstm", "torch.nn.LSTM or torch.nn.GRU"),
     axes.integer("hidden", 50, "hidden units"),
@@ -60,6 +66,18 @@ def expand_alignment(values: Values, skip: Skip) -> Iterator[Config]:
         after = itertools.product(*(values[name] for name in ("step_size", "dtype", "steps", "inputs")))
         for first, level, middle, setting, draws in itertools.product(before, levels, after, settings, values["draws"]):
             yield (*first, level, *middle, *setting, draws)
+
+
+def expand_grouping(values: Values, skip: Skip) -> Iterator[Config]:
+    """As alignment; a dense RNN masks nothing, so it stands at the level `dense` only."""
+    for config in expand_alignment(values, skip):
+        columns, level = config[2], config[4]
+        assert isinstance(columns, int)
+        for network in values["network"]:
+            if network == DENSE_RNN and level != columns - 1:
+                skip(f"a dense RNN has no lateral ratio {level:g}: it stands at level dense only")
+            else:
+                yield (*config, network)
 
 
 def _levels(wanted: list[Value], columns: Value, skip: Skip) -> list[float]:

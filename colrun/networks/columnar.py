@@ -8,6 +8,7 @@
 `c` (C, W) and, for each gate such as `p`, `U.p` (C, C, W), `R.p` (C, C) and, with `state_bias`, `q.p` (C).
 """
 
+from functools import cached_property
 from typing import NamedTuple
 
 import torch
@@ -30,6 +31,12 @@ class ColumnarNetwork(Network):
         own = self.columns * self.architecture.width
         return sum(int(self.masks[f"U.{gate}"].sum()) - own for gate in self.gates)
 
+    @property
+    def owner(self) -> dict[str, Tensor]:
+        """The column that owns each weight, the first index of every tensor; shaped to broadcast over the rest."""
+        own = torch.arange(self.columns)
+        return {name: own.reshape(-1, *[1] * (value.ndim - 1)) for name, value in self.theta.items()}
+
     def step(self, theta: dict[str, Tensor], x_t: Tensor, s_tm1: Tensor, stop_lateral: bool = False) -> Tensor:
         """One forward step, the reference form."""
         return self.layers(theta, x_t, s_tm1, stop_lateral).s
@@ -50,25 +57,37 @@ class ColumnarNetwork(Network):
         f_t = torch.relu(second)
         a, r = [], []
         for gate in self.gates:
-            U = theta[f"U.{gate}"] * self.masks[f"U.{gate}"]
-            a_gate = torch.einsum("ijw,...jw->...i", U, f_t.detach() if stop_lateral else f_t)
-            if stop_lateral:  # the value added is zero; the gradient is that of the column's own features
-                own = torch.diagonal(U, dim1=0, dim2=1).T
-                a_gate = a_gate + (own * (f_t - f_t.detach())).sum(-1)
-            if f"q.{gate}" in theta:
-                a_gate = a_gate + theta[f"q.{gate}"]
-            a.append(a_gate)
-            if not self.architecture.recurrent:
-                r.append(torch.zeros_like(a_gate))
-                continue
-            R = theta[f"R.{gate}"] * self.masks[f"R.{gate}"]
-            r_gate = torch.einsum("ij,...j->...i", R, h_tm1.detach() if stop_lateral else h_tm1)
-            if stop_lateral:
-                r_gate = r_gate + torch.diagonal(R) * (h_tm1 - h_tm1.detach())
-            r.append(r_gate)
+            a_gate = self.from_features(theta, gate, f_t, stop_lateral)
+            a.append(a_gate + theta[f"q.{gate}"] if f"q.{gate}" in theta else a_gate)
+            recurrent = self.architecture.recurrent
+            r.append(self.from_states(theta, gate, h_tm1, stop_lateral) if recurrent else torch.zeros_like(a_gate))
         a_t, r_t = torch.stack(a, -2), torch.stack(r, -2)
         s_t = get_cell(self.architecture.cell).update(a_t, r_t, s_tm1)
         return Layered(column_input, first, z_t, second, f_t, a_t, r_t, s_t)
+
+    def from_features(self, theta: dict[str, Tensor], gate: str, f_t: Tensor, stop_lateral: bool) -> Tensor:
+        """U f of a gate."""
+        U = self._existing(theta, f"U.{gate}")
+        if not stop_lateral:
+            return torch.einsum("ijw,...jw->...i", U, f_t)
+        # The value added is zero; the gradient is that of the column's own features.
+        own = torch.diagonal(U, dim1=0, dim2=1).T
+        return torch.einsum("ijw,...jw->...i", U, f_t.detach()) + (own * (f_t - f_t.detach())).sum(-1)
+
+    def from_states(self, theta: dict[str, Tensor], gate: str, h_tm1: Tensor, stop_lateral: bool) -> Tensor:
+        """R h(t-1) of a gate."""
+        R = self._existing(theta, f"R.{gate}")
+        if not stop_lateral:
+            return torch.einsum("ij,...j->...i", R, h_tm1)
+        return torch.einsum("ij,...j->...i", R, h_tm1.detach()) + torch.diagonal(R) * (h_tm1 - h_tm1.detach())
+
+    def _existing(self, theta: dict[str, Tensor], name: str) -> Tensor:
+        return theta[name] * self.masks[name] if name in self._masked else theta[name]
+
+    @cached_property
+    def _masked(self) -> frozenset[str]:
+        """Tensors of which some weights do not exist."""
+        return frozenset(name for name, mask in self.masks.items() if not mask.all())
 
 
 class Layered(NamedTuple):

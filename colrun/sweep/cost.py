@@ -25,21 +25,28 @@ PRICES: dict[str, float] = {
     "rows": 3.1e-5,
 }
 """Seconds for each unit of `counts`, in float32."""
+GROUPS_SECONDS = 6.5e-11
+"""For each number that master-user-groups goes through: one backward pass per state over all steps."""
 DECAY_SECONDS = 0.004
+STEP_SECONDS, OPERATION_SECONDS = 2.4e-3, 2.5e-11
+"""Of an online form, counted and timed: for one pass over the network, and for each of its operations."""
 FLOAT64 = 1.9
 """How much longer float64 takes."""
 
 
 def job_seconds(experiment: Experiment, config: Config, estimators: tuple[str, ...]) -> float:
     """Estimated seconds of one job on one core."""
-    if experiment.name != "alignment":
+    if experiment.name == "decay":
         return DECAY_SECONDS
+    if experiment.name == "cost":
+        return _online_seconds(config[1:5] + config[7:9], estimators)
     settings = config[1:5] + config[6:9] + config[10:11]
     noisy, draws = _stochastic(estimators), cast(int, config[-1])
     # Every draw, and the mean of several, is a gradient like that of a deterministic estimator.
     gradients = _weight(estimators) + len(noisy) * (draws - 1 + (draws > 1))
     seconds = _alignment_seconds(settings, gradients, _longest(estimators))
-    return seconds + sum(_noise_seconds(settings, family, config[5] is not None, draws) for family in noisy)
+    seconds += sum(_noise_seconds(settings, family, config[5] is not None, draws) for family in noisy)
+    return seconds + _groups_seconds(config[1:5] + config[7:9]) if GROUPS in estimators else seconds
 
 
 @cache
@@ -60,6 +67,35 @@ def _longest(estimators: tuple[str, ...]) -> int:
     """The largest sliding window."""
     names = [parse_estimator(name) for name in estimators]
     return max((name.window or 0 for name in names if name.family == "tbptt"), default=0)
+
+
+GROUPS = "master-user-groups"
+
+
+@lru_cache(maxsize=4096)
+def _groups_seconds(values: Config) -> float:
+    _, C, _, _, T, _ = cast(tuple[str, int, int, float, int, int], values)
+    return GROUPS_SECONDS * C * T * 6 * weights(values)
+
+
+@lru_cache(maxsize=4096)
+def _online_seconds(values: Config, estimators: tuple[str, ...]) -> float:
+    """Backward passes per step, and how often each weight is gone through, warm-up included."""
+    _, C, _, _, T, _ = cast(tuple[str, int, int, float, int, int], values)
+    seconds = 0.0
+    for name in map(parse_estimator, estimators):
+        window = name.window or 1
+        passes = {"tbptt": 1 + window, GROUPS: 1 + C}.get(name.family, 2)
+        operations = 6 * passes + (2 * C * C + 7 * C if name.family == "rtrl" else 0)
+        steps = T + (window if name.family.startswith("tbptt") else 0)
+        seconds += steps * (STEP_SECONDS * passes + OPERATION_SECONDS * operations * weights(values))
+    return seconds
+
+
+def weights(values: Config) -> float:
+    """|θ|, about, of (cell, C, W, lateral, steps, inputs)."""
+    cell, C, W, lateral, _, inputs = cast(tuple[str, int, int, float, int, int], values)
+    return C * W * (inputs + W + 3 + len(CELLS[cell].gates) * (1 + lateral))
 
 
 @lru_cache(maxsize=4096)

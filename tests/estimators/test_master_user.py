@@ -5,8 +5,8 @@ import torch
 from torch import Tensor
 
 from colrun import dense_network, gradients, network, sequence
-from colrun.estimators.master_user import OnlineMasterUser, column_owner
-from colrun.estimators.master_user_groups import OnlinePerState, group_gradients, random_owner
+from colrun.estimators.master_user import OnlineMasterUser
+from colrun.estimators.master_user_groups import OnlinePerState, random_owner
 from colrun.networks.base import Network
 from colrun.networks.cells import CELLS
 from colrun.networks.columnar import ColumnarNetwork
@@ -101,7 +101,7 @@ def test_one_backward_pass_with_stopped_gradients_equals_one_per_state(
     """Section 4.1 against section 3, with columns as groups."""
     net, seq = network(7, cell, 4, 3, "60%", 5, reading), sequence(7, 6, 5)
     single = OnlineMasterUser(net, step_size)
-    per_state = OnlinePerState(net, step_size, column_owner(net))
+    per_state = OnlinePerState(net, step_size, net.owner)
     for x_t, y_t in zip(seq.x, seq.y, strict=True):
         single.step(x_t, y_t)
         per_state.step(x_t, y_t)
@@ -118,11 +118,10 @@ def test_groups_online_equals_credit_on_dense_and_columnar_networks(cell: str, d
         dense_network(3, cell, 4, 3, 5, "release") if dense else network(3, cell, 4, 3, "dense", 5, "release")
     )
     seq = sequence(3, 6, 5)
-    owner = random_owner(net)
-    online = OnlinePerState(net, 0.02, owner)
+    online = OnlinePerState(net, 0.02, random_owner(net))
     for x_t, y_t in zip(seq.x, seq.y, strict=True):
         online.step(x_t, y_t)
-    error, where = relative_error(group_gradients(net, seq, 0.02, owner), online.gradient())
+    error, where = relative_error(gradients(net, seq, "master-user-groups", 0.02), online.gradient())
     assert error < 1e-10, where
 
 
@@ -130,7 +129,7 @@ def test_groups_with_one_state_are_exact() -> None:
     """One state owns every weight, so nothing is left out."""
     net, seq = dense_network(3, columns=1, width=4, inputs=5), sequence(3, 9, 5)
     truth = gradients(net, seq, "bptt", form="online")
-    error, where = relative_error(group_gradients(net, seq, None, random_owner(net)), truth)
+    error, where = relative_error(gradients(net, seq, "master-user-groups"), truth)
     assert error < 1e-10, where
 
 

@@ -25,7 +25,16 @@ GRID_LEVELS = {
 }
 GRID_CONFIGS = 5 * sum(len(levels) for levels in GRID_LEVELS.values())
 
-TABLE = {
+ALL = [
+    "bptt",
+    "rtrl",
+    *("tbptt-1", "tbptt-5", "tbptt-20", "tbptt-40"),
+    *("tbptt-block-5", "tbptt-block-20", "tbptt-block-40"),
+    "master-user",
+    "master-user-groups",
+]
+SEEDS = {"demo": "0:30", "cost": "0"}
+TABLE: dict[str, tuple[int, list[str] | None]] = {
     "rnn-alignment": (2 * 11 * 100, ["master-user", *SLIDING, *BLOCKS]),
     "meta-alignment": (2 * 11 * 100, ["master-user", *META, *META_BLOCKS]),
     "meta-ablation": (2 * 11 * 3 * 100, ["master-user", "master-user-no-meta"]),
@@ -34,6 +43,9 @@ TABLE = {
     "step-size": (2 * 11 * 3 * 100, ["master-user", *META, *META_BLOCKS]),
     "rnn-grid": (GRID_CONFIGS * 100, ["master-user", *SLIDING]),
     "meta-grid": (GRID_CONFIGS * 3 * 100, ["master-user", *META]),
+    "grouping": (2 * (11 + 1) * 100, None),
+    "cost": (2 * 6 + 3 * 2 + 4 + 3, ALL),
+    "estimators": (2 * 11 * 100, ALL),
     "demo": (6 * 30, ["master-user", "tbptt-1", "tbptt-5", "tbptt-20", "tbptt-40"]),
 }
 
@@ -58,8 +70,9 @@ def test_grid(path: Path) -> None:
     jobs, estimators = TABLE[path.stem]
     found = list(entries(sweep))
     assert sum(len(entry.seeds) for entry in found) == jobs
-    assert {entry.estimators for entry in found} == {tuple(estimators)}
-    assert {str(entry.seeds) for entry in found} == {"0:30" if path.stem == "demo" else "0:100"}
+    if estimators is not None:
+        assert {entry.estimators for entry in found} == {tuple(estimators)}
+    assert {str(entry.seeds) for entry in found} == {SEEDS.get(path.stem, "0:100")}
     assert {config["dtype"] for config in configs(path.stem)} == {"float32"}
 
 
@@ -101,6 +114,28 @@ def test_cells_and_step_sizes() -> None:
     for name, (cell, alphas) in sizes.items():
         assert values(name, "cell") == {cell}
         assert values(name, "step_size") == alphas
+
+
+def test_grouping() -> None:
+    found = {
+        (c["network"], c["lateral"], entry.estimators)
+        for entry in entries(read_sweep("grouping"))
+        for c in [entry.experiment.as_dict(entry.config)]
+    }
+    groups = "master-user-groups"
+    assert found == {("columnar", level, ("master-user", groups)) for level in LEVELS | {19.0}} | {
+        ("dense-rnn", 19.0, (groups,))
+    }
+
+
+def test_cost_can_be_fitted_and_joined() -> None:
+    shapes = {(c["columns"], c["width"], c["steps"]) for c in configs("cost")}
+    assert {(10, 20, 10), (10, 40, 10), (10, 80, 10)} < shapes  # |θ|
+    assert {(20, 5, 10), (40, 5, 10), (80, 5, 10), (160, 5, 10)} < shapes  # C
+    assert {(10, 10, 10), (10, 10, 20), (10, 10, 40)} < shapes  # T
+    joined = {(c["cell"], c["lateral"]) for c in configs("cost") if (c["columns"], c["width"]) == (20, 50)}
+    assert joined < {(c["cell"], c["lateral"]) for c in configs("estimators")}
+    assert len(joined) == 12
 
 
 def test_decay() -> None:

@@ -1,0 +1,107 @@
+"""Experiment `cost`: what one step of an estimator's online form costs, counted and timed.
+
+Where the estimator takes them, lateral weights are lists (networks/listed.py), so that what is counted is work on
+weights that exist. After a warm-up of as many steps as the estimator's window is long, T steps are taken and the
+gradient is asked for; operations and seconds are those of all this, divided by T: the share of a step once windows are
+full, the backward passes of bptt and of unfinished blocks included. Memory is the most that is held after any step,
+without the weights and the gradient's sum, which are the same for all.
+"""
+
+import gc
+import time
+from typing import Any
+
+import pyarrow as pa
+
+from colrun.estimators import EstimatorName, get_estimator, parse_estimator
+from colrun.estimators.base import Estimator, Online
+from colrun.experiments import Row
+from colrun.experiments.alignment import architecture_of
+from colrun.meter import ARITHMETIC, KINDS, Meter, tensors_of
+from colrun.networks.columnar import ColumnarNetwork, build
+from colrun.networks.listed import list_laterals
+from colrun.networks.readings import SWITCHES
+from colrun.testbed import DTYPES, Sequence, sequence
+
+SCHEMA = pa.schema(
+    [
+        *(pa.field(name, pa.string()) for name in ("reading", "cell")),
+        *(pa.field(name, pa.int64()) for name in ("columns", "width")),
+        *(pa.field(name, pa.float64()) for name in ("lateral", "step_size")),
+        pa.field("seed", pa.int64()),
+        pa.field("estimator", pa.string()),
+        pa.field("window", pa.int64()),
+        *(pa.field(name, pa.float64()) for name in ("operations", *KINDS)),
+        pa.field("memory", pa.int64()),
+        pa.field("seconds", pa.float64()),
+        *(pa.field(name, pa.int64()) for name in ("parameters", "states", "lateral_weights")),
+        pa.field("diverged", pa.bool_()),
+        pa.field("dtype", pa.string()),
+        *(pa.field(name, pa.int64()) for name in ("steps", "inputs")),
+        pa.field("init", pa.string()),
+        *(pa.field(name, pa.bool_()) for name in SWITCHES[1:]),
+    ]
+)
+KEY = ("estimator", "window")
+
+
+def run(config: dict[str, Any], seeds: list[int], estimators: list[str]) -> dict[int, list[Row]]:
+    """One network after another, and on each one estimator after another."""
+    names = [parse_estimator(name) for name in estimators]
+    return {seed: [_run(config, seed, name) for name in names] for seed in seeds}
+
+
+def _run(config: dict[str, Any], seed: int, name: EstimatorName) -> Row:
+    dtype, T, alpha = DTYPES[config["dtype"]], config["steps"], config["step_size"]
+    network = build(architecture_of(config), seed, dtype)
+    estimator = get_estimator(name.family)
+    if estimator.takes_lists and network.architecture.survival < 1:  # where every weight exists a list saves nothing
+        network = list_laterals(network)
+    warm = name.window or 0
+    data = sequence(seed, warm + T, config["inputs"], dtype)
+    counted = _count(estimator.online(network, alpha, name.window), network, data, warm)
+    return {
+        "estimator": name.family,
+        "window": name.window,
+        **counted,
+        "seconds": _time(estimator, network, alpha, name.window, data, warm),
+        "parameters": network.parameter_count,
+        "states": network.states * network.columns,
+        "lateral_weights": network.lateral_weights,
+        "diverged": False,
+    }
+
+
+def _count(online: Online, network: ColumnarNetwork, data: Sequence, warm: int) -> Row:
+    """Operations per step by kind, and memory."""
+    known = [data.x, data.y, *tensors_of(network), *online.theta.values(), *online.total.values()]
+    memory = 0
+    gc.freeze()  # what is there already is no garbage, and looking through it takes long
+    try:
+        with Meter() as meter:
+            for t, (x_t, y_t) in enumerate(zip(data.x, data.y, strict=True)):
+                if t == warm:
+                    meter.counts.update(dict.fromkeys(KINDS, 0))
+                online.step(x_t, y_t)
+                if meter.held(online, without=known) > memory:
+                    gc.collect()
+                    memory = max(memory, meter.held(online, without=known))
+            online.gradient()
+    finally:
+        gc.unfreeze()
+    counts = {kind: count / (data.steps - warm) for kind, count in meter.counts.items()}
+    return {"operations": sum(counts[kind] for kind in ARITHMETIC), **counts, "memory": memory}
+
+
+def _time(
+    estimator: Estimator, network: ColumnarNetwork, alpha: float | None, window: int | None, data: Sequence, warm: int
+) -> float:
+    """CPU seconds per step, without the meter."""
+    online = estimator.online(network, alpha, window)
+    started = time.process_time()
+    for t, (x_t, y_t) in enumerate(zip(data.x, data.y, strict=True)):
+        if t == warm:
+            started = time.process_time()
+        online.step(x_t, y_t)
+    online.gradient()
+    return (time.process_time() - started) / (data.steps - warm)

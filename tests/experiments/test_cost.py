@@ -1,0 +1,72 @@
+"""`cost` against counts by hand."""
+
+from typing import Any
+
+import pytest
+
+from colrun.experiments import EXPERIMENTS, cost
+from colrun.experiments.grids import ALIGNMENT_AXES, Values
+
+
+def config(**changes: Any) -> dict[str, Any]:
+    values: Values = {axis.name: [axis.default] for axis in ALIGNMENT_AXES}
+    values |= {name: [value] for name, value in ({"columns": 5, "width": 3, "inputs": 4, "steps": 6} | changes).items()}
+    (found,) = EXPERIMENTS["cost"].expand(values, lambda _: None)
+    return EXPERIMENTS["cost"].as_dict(found)
+
+
+def row(estimator: str, **changes: Any) -> dict[str, Any]:
+    return cost.run(config(**changes), [0], [estimator])[0][0]
+
+
+def test_memory_by_hand() -> None:
+    """float32. What is held besides weights: the state (C) and, by method, as said."""
+    theta = 5 * (3 * 5 + 3 + 3 * 3 + 3 + 3 + 1)
+    traces = row("master-user")
+    assert (traces["parameters"], traces["states"]) == (theta, 5)
+    owner = 8 * 5  # the columns' numbers
+    assert traces["memory"] - 4 * (theta + 5) in range(owner + 1)
+    assert row("master-user", cell="lstm")["memory"] > 2 * 4 * theta
+    assert row("rtrl")["memory"] == 4 * (5 * theta + 5)
+    learning = row("rtrl", step_size=0.01)["memory"]
+    assert learning == 4 * (2 * 5 * theta + 5 + 5)  # as much again for w, and w itself
+    assert row("master-user", dtype="float64")["memory"] - 8 * (theta + 5) in range(owner + 1)
+
+
+def test_a_window_holds_as_many_graphs_as_steps() -> None:
+    one, two, four = (row(f"tbptt-{k}", steps=3)["memory"] for k in (1, 2, 4))
+    assert four - two == 2 * (two - one) > 0
+    blocks = [row(f"tbptt-block-{k}", steps=3)["memory"] for k in (2, 3, 4)]  # full in the warm-up
+    assert blocks[2] - blocks[1] == blocks[1] - blocks[0] > 0
+
+
+def test_operations_are_those_of_full_windows() -> None:
+    """A step more in the window is one backward pass more, at every step."""
+    costs = [row(f"tbptt-{k}")["operations"] for k in (1, 2, 3, 10)]
+    assert costs[1] - costs[0] > 0
+    assert costs[2] - costs[1] == costs[1] - costs[0] == pytest.approx((costs[3] - costs[2]) / 7)
+    assert row("tbptt-10", steps=2)["operations"] == costs[3]
+    # Cut or not, every step goes forward once and back once; only sums over steps, one addition per weight, differ.
+    whole, blocks = row("bptt"), row("tbptt-block-2")
+    assert 0 < whole["operations"] - blocks["operations"] < whole["parameters"]
+    assert row("master-user")["operations"] > whole["operations"]
+
+
+def test_masked_weights_cost_nothing() -> None:
+    """Per weight that exists a step costs about the same at all levels; work on all of U would grow sevenfold."""
+    shape = {"columns": 12, "width": 3, "inputs": 2}
+    for estimator in ("master-user", "tbptt-2", "bptt"):
+        sparse, dense = (row(estimator, lateral=level, **shape) for level in (0.0, "dense"))
+        assert dense["parameters"] > 2.5 * sparse["parameters"]
+        ratio = [found["operations"] / found["parameters"] for found in (sparse, dense)]
+        assert 0.6 < ratio[1] / ratio[0] < 1.1, estimator
+
+
+def test_rows_have_every_column_and_are_the_same_twice() -> None:
+    first, second = (row("master-user", lateral=0.5, cell="gru", reading="release") for _ in range(2))
+    given = set(config()) | {"seed"}
+    assert set(cost.SCHEMA.names) == set(first) | given
+    assert {k: v for k, v in first.items() if k != "seconds"} == {k: v for k, v in second.items() if k != "seconds"}
+    assert first["seconds"] > 0
+    assert first["operations"] == first["products"] + first["elementwise"] + first["reductions"]
+    assert first["diverged"] is False
