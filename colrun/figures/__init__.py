@@ -40,6 +40,22 @@ FIGURES = {
     "step-size": _alignment("alignment", "step-size", "as meta-alignment, one panel per step size"),
     "rnn-grid": _alignment("grid", "rnn-grid", "as rnn-alignment, for 25 shapes of network"),
     "meta-grid": _alignment("grid", "meta-grid", "as meta-alignment, for 25 shapes and three step sizes"),
+    "grouping": FigureEntry(
+        "grouping",
+        "Master-User with columns against random groups of weights, also in a dense RNN",
+        {"grouping": "grouping"},
+        METRICS,
+    ),
+    "estimators": _alignment("estimators", "estimators", "alignment, cosine and norm ratio of all estimators", ()),
+    "cost": FigureEntry(
+        "cost", "operations and memory per step, measured, with fitted and theoretical exponents", {"cost": "cost"}
+    ),
+    "tradeoff": FigureEntry(
+        "tradeoff",
+        "alignment against operations per step, all estimators",
+        {"estimators": "alignment", "cost": "cost"},
+        METRICS[:3],
+    ),
     "columns": FigureEntry("columns", "drawing: a columnar network of three columns with lateral connections"),
     "stop-gradient": FigureEntry("stop_gradient", "drawing: where random groups and columns stop the gradient"),
 }

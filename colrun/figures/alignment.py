@@ -27,7 +27,8 @@ def draw(source: Source) -> Figure:
     parts = split(frame)
     rows, columns, width = arrangement(frame, len(parts))
     look = looks(pairs(frame))
-    margins = Margins(right=2.6, across=3.2, down=6.0)
+    beside = 1.4 + 0.6 * max(len(look[pair].short) for pair in look if pair[0] != "tbptt-block")
+    margins = Margins(right=beside, across=beside + 0.6, down=6.0)
     figure, axes = panels(style, rows, columns, width, HEIGHT, margins, keys(look, style))
     tables = {n: {pair: summary(rows_of(part, pair), metric) for pair in look} for n, (_, part) in enumerate(parts)}
     limits = span([table for each in tables.values() for table in each.values()], metric)
@@ -100,9 +101,14 @@ def drawing_order(look: dict[Pair, Look]) -> list[Pair]:
     return sorted(look, key=lambda pair: (look[pair].width, pair[0] != "tbptt-block", pair[1] or 0))
 
 
+def legend_order(look: dict[Pair, Look]) -> list[Pair]:
+    """Master-User first, T-BPTT last."""
+    return sorted(look, key=lambda pair: (pair[0] != "master-user", pair[0].startswith("tbptt"), pair[0], pair[1] or 0))
+
+
 def keys(look: dict[Pair, Look], style: Style) -> list[Artist]:
     """The legend: what the lines are; the numbers at their ends are windows."""
-    found: list[Artist] = [key(look[p], style) for p in look if not p[0].startswith("tbptt")]
+    found: list[Artist] = [key(look[p], style) for p in legend_order(look) if not p[0].startswith("tbptt")]
     if any(family == "tbptt" for family, _ in look):
         found.append(key(Look(GREY, marker="o", name="T-BPTT, last k steps (k at the right)"), style))
     if any(family == "tbptt-block" for family, _ in look):

@@ -5,7 +5,7 @@ import pandas as pd
 from colrun.sweep.file import Sweep
 from colrun.sweep.plan import entries
 
-POINT = ["reading", "cell", "columns", "width", "lateral", "step_size", "estimator", "window"]
+POINT = ["network", "reading", "cell", "columns", "width", "lateral", "step_size", "estimator", "window"]
 MANY = 0.1
 """Where more than this share of networks diverged, the mean of the others says little: SPEC's bound for claims."""
 
@@ -21,10 +21,15 @@ def seeds_planned(plan: Sweep | None) -> int | None:
     return max(len(block.seeds) for block in plan.blocks) if plan is not None else None
 
 
+def per_point(frame: pd.DataFrame, point: list[str] | None = None) -> "pd.Series[int]":
+    """Networks behind every point of every curve."""
+    keys = [name for name in (point or POINT) if name in frame]
+    return frame.groupby(keys, dropna=False)["seed"].nunique()
+
+
 def note(frame: pd.DataFrame, plan: Sweep | None, point: list[str] | None = None) -> tuple[str, bool]:
     """`n = 37 of 100, 3 diverged` for the rows of a panel, and whether it is a warning."""
-    keys = [name for name in (point or POINT) if name in frame]
-    numbers = frame.groupby(keys, dropna=False)["seed"].nunique()
+    numbers = per_point(frame, point)
     planned = seeds_planned(plan)
     text, short = f"n = {spoken(numbers)}", planned is not None and int(numbers.min()) < planned
     if short:

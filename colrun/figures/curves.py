@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter, PercentFormatter
+from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter, PercentFormatter, StrMethodFormatter
 
 from colrun.figures.counts import MANY
 from colrun.figures.ends import End
@@ -88,7 +88,11 @@ def metric_axis(ax: Axes, metric: str, limits: tuple[float, float], ticks: int =
     if metric in LOGARITHMIC:
         ax.set_yscale("log")
         ax.set_ylim(limits)
-        ax.yaxis.set_major_locator(LogLocator(numticks=ticks))
+        if limits[1] < 100 * limits[0]:  # less than two powers of ten: numbers between them need labels too
+            ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5), numticks=ticks))
+            ax.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+        else:
+            ax.yaxis.set_major_locator(LogLocator(numticks=ticks))
         ax.yaxis.set_minor_formatter(NullFormatter())
     else:
         ax.set_ylim(limits)

@@ -47,7 +47,7 @@ def label_ends(ax: Axes, style: Style, ends: Sequence[End]) -> None:
     height = points(ax)[1]
     fraction = [float(ax.transLimits.transform(ax.transScale.transform((end.x, end.y)))[1]) for end in ends]
     gap = 1.08 * style.small
-    spots = place([height * at for at in fraction], gap, 0.2 * gap, height + 0.3 * gap)
+    spots = place([height * at for at in fraction], gap, 0.2 * gap, height - 0.2 * gap)
     for end, spot in zip(ends, spots, strict=True):
         ax.annotate(
             end.text, (end.x, end.y), (1, spot / height), xycoords="data", textcoords=_shifted(ax, 7.0 * style.line),

@@ -6,7 +6,7 @@ from matplotlib.figure import Figure
 
 from colrun.errors import InvalidValueError
 from colrun.figures import counts
-from colrun.figures.alignment import PANEL_AXES, drawing_order, titled
+from colrun.figures.alignment import PANEL_AXES, drawing_order, legend_order, titled
 from colrun.figures.curves import Pair, curve, metric_axis, pairs, rows_of, span, summary
 from colrun.figures.ends import label_ends
 from colrun.figures.lateral import LABEL, LateralAxis
@@ -29,7 +29,7 @@ def draw(source: Source) -> Figure:
     sizes = sorted(frame["step_size"].unique(), reverse=True)
     Cs, Ws = (sorted(int(value) for value in frame[name].unique()) for name in ("columns", "width"))
     look = looks(pairs(frame))
-    keys = [key(look[pair], style) for pair in sorted(look, key=lambda p: (p[0], p[1] or 0))]
+    keys = [key(look[pair], style) for pair in legend_order(look)]
     rows = [n * len(Cs) for n in range(len(sizes))]
     margins = Margins(left=5.6, right=2.9, top=6.0, bottom=2.8, across=0.9, down=3.0)
     figure, axes = panels(
@@ -50,7 +50,7 @@ def draw(source: Source) -> Figure:
 def _usual(frame: pd.DataFrame, source: Source) -> str:
     """What is said once over the page; a panel that differs says so itself."""
     planned = counts.seeds_planned(source.plan)
-    most = int(frame.groupby(counts.POINT, dropna=False)["seed"].nunique().max())
+    most = int(counts.per_point(frame).max())
     return f"n = {most}" + (f" of {planned}" if planned is not None and most < planned else "")
 
 
@@ -97,7 +97,7 @@ def _above(ax: Axes, style: Style, text: str) -> None:
 
 def _unusual(part: pd.DataFrame, source: Source, usual: str) -> tuple[str, bool]:
     """What is not as in most panels, in few words."""
-    numbers = part.groupby(counts.POINT, dropna=False)["seed"].nunique()
+    numbers = counts.per_point(part)
     alone = _usual(part, source)
     words = [] if alone == usual and numbers.min() == numbers.max() else [f"n = {counts.spoken(numbers)}"]
     lost = part[part["diverged"]]["job"].nunique()

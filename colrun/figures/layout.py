@@ -71,7 +71,7 @@ def _legend_lines(style: Style, keys: Sequence[Artist], width: float) -> int:
     for lines in range(1, len(keys) + 1):
         columns = -(-len(keys) // lines)
         wide = sum(max(names[n * lines : (n + 1) * lines], default=0.0) for n in range(columns))
-        if (wide + columns * (HANDLE + 0.8 + SPACING) * style.small) / 72 <= width:
+        if (wide + columns * (HANDLE + 0.8 + SPACING) * style.small) / 72 <= 0.97 * width:
             return lines
     return 1
 

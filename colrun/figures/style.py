@@ -93,6 +93,7 @@ def window_colour(place: int, of: int) -> Colour:
 PALETTE: dict[str, tuple[int, Any]] = {
     "master-user-groups": (3, DASHDOT),
     "master-user-no-meta": (3, DASHED),
+    "dense-rnn": (9, DOTTED),
     "snap": (0, SOLID),
     "uoro": (1, DASHED),
     "nobacktrack": (4, DASHDOT),
@@ -107,6 +108,7 @@ NAMES = {
     "master-user": "Master-User",
     "master-user-no-meta": "no meta-gradient",
     "master-user-groups": "random groups",
+    "dense-rnn": "random groups, dense RNN",
     "snap": "SnAp",
     "uoro": "UORO",
     "nobacktrack": "NoBackTrack",
@@ -118,17 +120,27 @@ NAMES = {
 }
 
 
+SHORT = {
+    "master-user": "MU",
+    "master-user-groups": "groups",
+    "dense-rnn": "RNN",
+    "nobacktrack": "NoBT",
+    "kf-rtrl": "KF",
+}
+"""Where the full name would not fit beside a panel."""
+
+
 def looks(estimators: list[tuple[str, int | None]]) -> dict[tuple[str, int | None], Look]:
     """A look for each estimator and window of a figure; those without a place in the table take what is left."""
     windows = sorted({w for family, w in estimators if w is not None and family.startswith("tbptt")})
     colours = [tuple(colour) for colour in sns.color_palette("colorblind")]
     found: dict[tuple[str, int | None], Look] = {}
-    spare = iter([8, 9, 6, 1, 2, 4] * len(estimators))
+    spare = iter([6, 9, 1, 2, 4] * len(estimators))
     for family, window in sorted(estimators, key=lambda pair: (pair[0], pair[1] or 0)):
         number = "" if window is None else f" {window}"
         name = NAMES.get(family, family) + number
         if family == "master-user":
-            look = Look(BLACK, width=2.2, name=name, short="MU")
+            look = Look(BLACK, width=2.2, name=name, short=SHORT[family])
         elif family in ("tbptt", "tbptt-block"):
             place = windows.index(window) if window is not None else 0
             block = family == "tbptt-block"
@@ -139,7 +151,7 @@ def looks(estimators: list[tuple[str, int | None]]) -> dict[tuple[str, int | Non
         else:
             place, dash = PALETTE[family] if family in PALETTE else (next(spare), DASHED)
             marker = MARKERS[(len(found) + 5) % len(MARKERS)]
-            look = Look(colours[place], dash, marker, hollow=False, width=1.3, name=name, short=name)
+            look = Look(colours[place], dash, marker, width=1.3, name=name, short=SHORT.get(family, name))
         found[family, window] = look
     return found
 
