@@ -135,7 +135,7 @@ def looks(estimators: list[tuple[str, int | None]]) -> dict[tuple[str, int | Non
     windows = sorted({w for family, w in estimators if w is not None and family.startswith("tbptt")})
     colours = [tuple(colour) for colour in sns.color_palette("colorblind")]
     found: dict[tuple[str, int | None], Look] = {}
-    spare = iter([6, 9, 1, 2, 4] * len(estimators))
+    spare = iter([9, 1, 2, 4] * len(estimators))
     for family, window in sorted(estimators, key=lambda pair: (pair[0], pair[1] or 0)):
         number = "" if window is None else f" {window}"
         name = NAMES.get(family, family) + number
