@@ -52,7 +52,7 @@ FIGURES = {
     ),
     "tradeoff": FigureEntry(
         "tradeoff",
-        "alignment against operations per step, all estimators",
+        "alignment against operations and memory per step, all estimators",
         {"estimators": "alignment", "cost": "cost"},
         METRICS[:3],
     ),

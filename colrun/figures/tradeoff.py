@@ -1,5 +1,6 @@
-"""What an estimator's quality costs: a metric against operations per step, at some lateral levels."""
+"""What an estimator's quality costs: a metric against operations and memory per step, at some lateral levels."""
 
+import itertools
 from importlib import import_module
 
 import numpy as np
@@ -19,11 +20,13 @@ from colrun.figures.style import LOGARITHMIC, METRIC_NAMES, Look, Style, looks
 
 LEVELS = (0.01, 0.1, 1.0)
 """Few, some and as many lateral as own connections; others where a sweep has none of these."""
-MARGINS = Margins(right=1.0, across=1.6, down=6.0)
+PRICES = {"operations": "operations per step", "memory": "bytes held between steps"}
+"""Both: backpropagation over everything is cheap in operations and pays in memory, which grows with time."""
+MARGINS = Margins(right=1.0, across=1.6, down=6.0, top=5.6)
 
 
 def draw(source: Source) -> Figure:
-    """A row per cell, a column per level. The grey line joins what nothing cheaper beats."""
+    """Two rows per cell, by operations and by memory, and a column per level; grey joins what nothing cheaper beats."""
     style, metric = source.style, source.metric
     joined = import_module("colrun.analysis.tradeoff").tradeoff(source.frames["estimators"], source.frames["cost"])
     there = sorted(joined["lateral"].unique())
@@ -32,25 +35,25 @@ def draw(source: Source) -> Figure:
     look = looks(pairs(joined))
     keys: list[Artist] = [_mark(pair, look[pair], style) for pair in legend_order(look)]
     keys.append(Line2D([], [], color="0.75", linewidth=3 * style.line, label="best at the price"))
-    figure, axes = panels(style, len(cells), len(levels), 1.95, 2.1, MARGINS, keys)
+    figure, axes = panels(style, len(cells) * len(PRICES), len(levels), 1.95, 1.75, MARGINS, keys)
     limits = _limits(joined[joined["lateral"].isin(levels)], metric)
-    for row, cell in enumerate(cells):
+    for row, (cell, price) in enumerate(itertools.product(cells, PRICES)):
         for column, level in enumerate(levels):
             ax = axes[row, column]
             part = joined[(joined["cell"] == cell) & (joined["lateral"] == level)]
             metric_axis(ax, metric, limits)
-            _panel(ax, style, part, look, metric)
+            _panel(ax, style, part.assign(price=part[price]), look, metric)
             rows = source.frames["estimators"]
             rows = rows[(rows["cell"] == cell) & (rows["lateral"] == level)]
-            title = f"{cell}, {100 * level:g} % lateral"
-            heading(ax, style, title, *counts.note(rows, source.plans.get("estimators")))
-            ax.set_xlabel("operations per step", labelpad=2)
+            told = counts.note(rows, source.plans.get("estimators")) if len(part) else ("no data", True)
+            heading(ax, style, f"{cell}, {100 * level:g} % lateral", *told)
+            ax.set_xlabel(PRICES[price], labelpad=2)
             if column:
                 ax.tick_params(labelleft=False)
             else:
                 ax.set_ylabel(METRIC_NAMES[metric], labelpad=2)
-    lacking = [counts.missing(source.frames[name], source.plans.get(name)) for name in source.frames]
-    banner(figure, style, "; ".join(text for text in lacking if text))
+    lacking = {name: counts.missing(frame, source.plans.get(name)) for name, frame in source.frames.items()}
+    banner(figure, style, "\n".join(f"{name} {text}" for name, text in lacking.items() if text))
     return figure
 
 
@@ -67,18 +70,16 @@ def _panel(ax: Axes, style: Style, part: pd.DataFrame, look: dict[Pair, Look], m
     ax.set_xscale("log")
     ax.xaxis.set_major_locator(LogLocator(numticks=6))
     ax.xaxis.set_minor_formatter(NullFormatter())
-    part = part.sort_values("operations")
+    part = part.sort_values("price")
     if metric not in LOGARITHMIC:
         best = part[part[metric] >= part[metric].cummax()]
-        ax.step(best["operations"], best[metric], where="post", color="0.75", linewidth=3 * style.line, zorder=0)
+        ax.step(best["price"], best[metric], where="post", color="0.75", linewidth=3 * style.line, zorder=0)
     for family, rows in part.groupby("estimator"):
         if rows["window"].notna().any():
             first = look[str(family), int(rows["window"].iloc[0])]
             rows = rows.sort_values("window")
-            ax.plot(rows["operations"], rows[metric], color="0.4", linestyle=first.dash, linewidth=0.7 * style.line)
-        for window, x, y, error in zip(
-            rows["window"], rows["operations"], rows[metric], rows[f"{metric}_sem"], strict=True
-        ):
+            ax.plot(rows["price"], rows[metric], color="0.4", linestyle=first.dash, linewidth=0.7 * style.line)
+        for window, x, y, error in zip(rows["window"], rows["price"], rows[metric], rows[f"{metric}_sem"], strict=True):
             each = look[str(family), None if pd.isna(window) else int(window)]
             options = _point(str(family), each, style)
             ax.errorbar(x, y, yerr=None if pd.isna(error) else error, elinewidth=0.8 * style.line, **options)  # type: ignore[arg-type]
@@ -99,7 +100,7 @@ def _mark(pair: Pair, look: Look, style: Style) -> Line2D:
 def _number_windows(ax: Axes, style: Style, rows: pd.DataFrame, look: dict[Pair, Look], metric: str) -> None:
     """Over the points of T-BPTT, where there is room; the legend has them all."""
     taken: list[tuple[float, float]] = []
-    for window, x, y in zip(rows["window"], rows["operations"], rows[metric], strict=True):
+    for window, x, y in zip(rows["window"], rows["price"], rows[metric], strict=True):
         at = ax.transData.transform((x, y)) * 72 / ax.get_figure(root=True).dpi  # type: ignore[union-attr]
         if pd.isna(y) or any(abs(at[0] - a) < 2 * style.small and abs(at[1] - b) < 1.3 * style.small for a, b in taken):
             continue
