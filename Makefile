@@ -1,7 +1,10 @@
 # make setup   .venv with colrun in it          make test          lint, types, all tests that run anywhere
 # make lint    ruff and mypy only               make test-cluster  real engines; skipped where not installed
-# make figures run the sweeps, draw figures     make soak          kills, full disks, damage: SOAK_KILLS=300 (an hour)
-# make scripts rewrite those in scripts/        make clean         remove .venv and caches
+# make figures run the sweeps at C=20, W=50     make soak          kills, full disks, damage: SOAK_KILLS=300 (an hour)
+#              and draw figures                 make fig-NAME      one figure and the sweeps it needs
+# make paper   all sweeps, figures, claims and  make keep          results/ → results/paper/, which the repository keeps
+#              the report                       make scripts       rewrite those in scripts/
+# make clean   remove .venv and caches
 PYTHON    ?= python3
 PIP_FLAGS ?=
 BIN       := .venv/bin
@@ -10,7 +13,11 @@ export OMP_NUM_THREADS ?= 1
 JOBS      ?= $(shell nproc 2>/dev/null || echo 2)
 SOAK_KILLS ?= 300
 
-.PHONY: setup figures scripts lint test test-cluster soak clean
+SWEEPS    := $(filter-out demo,$(basename $(notdir $(sort $(wildcard sweeps/*.toml)))))
+GRIDS     := rnn-grid meta-grid
+FORMATS   ?= png,pdf,svg
+
+.PHONY: setup figures paper keep scripts lint test test-cluster soak clean
 setup: .venv/installed
 
 .venv/installed: pyproject.toml constraints.txt
@@ -20,14 +27,33 @@ setup: .venv/installed
 	$(BIN)/pip install --quiet --disable-pip-version-check $(PIP_FLAGS) -c constraints.txt -e '.[dev]'
 	@touch $@
 
-# Runs what is missing, so that an interrupted run goes on where it was.
+# Sweeps run what is missing, so that whatever was interrupted goes on where it was.
 figures: setup
-	$(BIN)/colrun sweep rnn-alignment
-	$(BIN)/colrun plot rnn-alignment
+	$(BIN)/colrun sweep $(filter-out $(GRIDS),$(SWEEPS))
+	$(BIN)/colrun plot --format $(FORMATS)
+
+paper: setup
+	$(BIN)/colrun sweep $(SWEEPS)
+	$(BIN)/colrun plot --format $(FORMATS)
+	$(BIN)/colrun claims
+	$(BIN)/colrun report
+
+# A figure shows the sweep of its name, but for these.
+SWEEPS_OF_rnn-alignment-seeds  := rnn-alignment
+SWEEPS_OF_meta-alignment-seeds := meta-alignment
+SWEEPS_OF_gru-alignment-seeds  := gru-alignment
+SWEEPS_OF_tradeoff             := estimators cost
+DRAWINGS                       := columns stop-gradient
+fig-%: setup
+	$(if $(filter $*,$(DRAWINGS)),,$(BIN)/colrun sweep $(or $(SWEEPS_OF_$*),$*))
+	$(BIN)/colrun plot $* --format $(FORMATS)
+
+keep: setup
+	$(BIN)/python -m colrun.store.kept results results/paper $(SWEEPS)
 
 # Of every sweep but the demo, for GNU Parallel.
 scripts: setup
-	for sweep in $(filter-out demo,$(basename $(notdir $(wildcard sweeps/*.toml)))); do \
+	for sweep in $(SWEEPS); do \
 	  $(BIN)/colrun script parallel $$sweep -o scripts/$$sweep.sh || exit; done
 
 lint: setup

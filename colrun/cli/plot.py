@@ -5,10 +5,8 @@ from pathlib import Path
 import click
 
 from colrun.cli.options import results_option
-from colrun.errors import InvalidValueError
-from colrun.figures import FIGURES
-
-FORMATS = ("png", "pdf", "svg")
+from colrun.errors import choose
+from colrun.figures import FIGURES, FORMATS, METRICS, STYLE_NAMES
 
 
 @click.command("plot")
@@ -18,40 +16,40 @@ FORMATS = ("png", "pdf", "svg")
     "--out", type=click.Path(path_type=Path), default=Path("figures"), show_default=True, help="folder to write to"
 )
 @click.option("--format", "formats", default="png", show_default=True, help="png, pdf, svg, or several with commas")
-def command(figures: tuple[str, ...], results: Path, out: Path, formats: str) -> None:
-    """Draw figures from stored results. Without FIGURE, all that have data.
+@click.option("--style", type=click.Choice(STYLE_NAMES), default="paper", show_default=True, help="size of everything")
+@click.option("--metric", type=click.Choice(METRICS), help="what to show, where a figure can show several")
+def command(figures: tuple[str, ...], results: Path, out: Path, formats: str, style: str, metric: str | None) -> None:
+    """Draw figures from stored results, or from the kept ones where there are none. Without FIGURE, all that have data.
 
     \b
     Examples:
       colrun plot demo
       colrun plot rnn-alignment --format png,pdf --out paper/
+      colrun plot rnn-alignment --metric cosine --style talk
     """
-    wanted = [part.strip() for part in formats.split(",")]
-    for name in wanted:
-        if name not in FORMATS:
-            raise InvalidValueError(f"format {name!r} is not known; it must be one of {', '.join(FORMATS)}.")
-    from colrun.figures import get_figure
-    from colrun.store.load import load
-    from colrun.store.paths import Paths
+    wanted = [choose(part.strip(), FORMATS, "format") for part in formats.split(",")]
+    from colrun.store.kept import where_rows
 
-    names = figures or tuple(name for name in FIGURES if Paths.of(results, name).parts())
+    names = figures or tuple(
+        name
+        for name, entry in FIGURES.items()
+        if (metric is None or metric in entry.metrics) and all(where_rows(results, sweep) for sweep in entry.needs)
+    )
     if not names:
         click.echo(f"no results to draw in {results}; start with: colrun sweep demo")
         return
+    from colrun.figures.make import make, save
+
+    said: set[str] = set()
     for name in names:
-        paths = Paths.of(results, name)
-        frame = load(paths.sweep) if paths.sweep.is_dir() else None
-        if frame is None or frame.empty:
-            raise InvalidValueError(f"figure {name} has no data in {results}; run: colrun sweep {name}")
-        kinds = set(frame["experiment"])
-        if kinds != {FIGURES[name].experiment}:
-            raise InvalidValueError(
-                f"figure {name} shows experiment {FIGURES[name].experiment}, but {paths.sweep} holds rows of "
-                f"{', '.join(sorted(kinds))}; run: colrun sweep {name}"
-            )
-        figure = get_figure(name)(frame)
+        figure, rows = make(name, results, style, metric)
+        for line in map(str, rows):
+            if line not in said:
+                click.echo(line, err=True)
+                said.add(line)
         out.mkdir(parents=True, exist_ok=True)
+        usual = metric is None or metric == FIGURES[name].metrics[0]
         for form in wanted:
-            target = out / f"{name}.{form}"
-            figure.savefig(target, dpi=200, metadata={"Date": None} if form == "svg" else None)
+            target = out / f"{name}{'' if usual else f'-{metric}'}.{form}"
+            save(figure, target, style)
             click.echo(str(target))

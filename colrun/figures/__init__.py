@@ -1,35 +1,61 @@
-"""Figures: one file per kind, a DataFrame in, a Figure out. This table imports neither torch nor matplotlib."""
+"""Figures: one file per kind, rows in, a Figure out. This table imports neither torch nor matplotlib."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from importlib import import_module
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
-from colrun.errors import choose
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.figure import Figure
+METRICS = ("alignment", "cosine", "norm_ratio", "mae")
+STYLE_NAMES = ("paper", "talk")
+FORMATS = ("png", "pdf", "svg")
 
 
 @dataclass(frozen=True)
 class FigureEntry:
-    """A figure by the name of the sweep it shows."""
+    """A figure."""
 
     module: str
+    """Of this package; its function `draw` takes a `Source` and returns a Figure."""
     summary: str
-    experiment: str = "alignment"
-    """Whose rows it shows."""
+    needs: Mapping[str, str] = field(default_factory=dict)
+    """Sweep → experiment of the rows that it shows; nothing for a drawing."""
+    metrics: tuple[str, ...] = ()
+    """What it can show, the usual one first; nothing where there is no choice."""
+
+
+def _alignment(module: str, sweep: str, summary: str, metrics: tuple[str, ...] = METRICS) -> FigureEntry:
+    return FigureEntry(module, summary, {sweep: "alignment"}, metrics)
 
 
 FIGURES = {
-    "rnn-alignment": FigureEntry("alignment", "alignment against lateral ratio, additive recurrent network"),
-    "demo": FigureEntry("alignment", "the same for the demo sweep"),
+    "demo": _alignment("alignment", "demo", "rnn-alignment in small: the demo sweep"),
+    "rnn-alignment": _alignment("alignment", "rnn-alignment", "alignment against lateral ratio, additive network"),
+    "rnn-alignment-seeds": _alignment("seeds", "rnn-alignment", "the same network by network: median and quartiles"),
+    "meta-alignment": _alignment("alignment", "meta-alignment", "the same for the meta-gradient alone"),
+    "meta-alignment-seeds": _alignment("seeds", "meta-alignment", "the same network by network"),
+    "meta-ablation": _alignment("ablation", "meta-ablation", "Master-User with and without the meta-gradient", ()),
+    "state-decay": FigureEntry(
+        "decay", "how fast untrained LSTM and GRU cells forget, with and without bias", {"state-decay": "decay"}
+    ),
+    "gru-alignment": _alignment("alignment", "gru-alignment", "as rnn-alignment, on gated cells"),
+    "gru-alignment-seeds": _alignment("seeds", "gru-alignment", "the same network by network"),
+    "step-size": _alignment("alignment", "step-size", "as meta-alignment, one panel per step size"),
+    "rnn-grid": _alignment("grid", "rnn-grid", "as rnn-alignment, for 25 shapes of network"),
+    "meta-grid": _alignment("grid", "meta-grid", "as meta-alignment, for 25 shapes and three step sizes"),
+    "grouping": FigureEntry(
+        "grouping",
+        "Master-User with columns against random groups of weights, also in a dense RNN",
+        {"grouping": "grouping"},
+        METRICS,
+    ),
+    "estimators": _alignment("estimators", "estimators", "alignment, cosine and norm ratio of all estimators", ()),
+    "cost": FigureEntry(
+        "cost", "operations and memory per step, measured, with fitted and theoretical exponents", {"cost": "cost"}
+    ),
+    "tradeoff": FigureEntry(
+        "tradeoff",
+        "alignment against operations and memory per step, all estimators",
+        {"estimators": "alignment", "cost": "cost"},
+        METRICS[:3],
+    ),
+    "columns": FigureEntry("columns", "drawing: a columnar network of three columns with lateral connections"),
+    "stop-gradient": FigureEntry("stop_gradient", "drawing: where random groups and columns stop the gradient"),
 }
-
-
-def get_figure(name: str) -> "Callable[[pd.DataFrame], Figure]":
-    """The function `draw` of a figure's module."""
-    entry = FIGURES[choose(name, FIGURES, "figure")]
-    draw: Callable[[pd.DataFrame], Figure] = import_module(f"colrun.figures.{entry.module}").draw
-    return draw

@@ -1,81 +1,116 @@
-"""Alignment against lateral ratio: one panel per reading, mean and one standard error over networks."""
+"""A metric against lateral ratio, one panel per reading (and cell, and step size): means and one standard error."""
 
-import matplotlib
-
-matplotlib.use("Agg")
-
-import matplotlib.pyplot as plt
-import numpy as np
 import pandas as pd
-import seaborn as sns
-from matplotlib.axes import Axes
+from matplotlib.artist import Artist
 from matplotlib.figure import Figure
-from matplotlib.ticker import FixedLocator, NullLocator, PercentFormatter
 
-MASTER_USER = "black"
-BLOCK_STYLE = (0, (2, 1.5))
+from colrun.figures import counts
+from colrun.figures.curves import Pair, curve, metric_axis, pairs, rows_of, span, summary
+from colrun.figures.ends import label_ends
+from colrun.figures.lateral import LateralAxis
+from colrun.figures.layout import Margins, banner, heading, key, panels
+from colrun.figures.source import Source
+from colrun.figures.style import DASHED, GREY, METRIC_NAMES, Look, Style, looks
+
+PANEL_AXES = ("reading", "cell", "columns", "width", "step_size", "init", "own_state", "state_bias",
+              "mask_own_recurrence", "mask_recurrence", "dtype", "steps", "inputs")  # fmt: skip
+READINGS = ("text", "release")
+BY_READING = ("init", "own_state", "state_bias", "mask_own_recurrence", "mask_recurrence")
+"""Differ between readings by definition, and so need not be named beside them."""
+WIDTH, HEIGHT = 2.75, 2.15
+"""Inches of a panel: with what stands beside it 3.3 wide, a column of a two-column page."""
 
 
-def draw(frame: pd.DataFrame) -> Figure:
-    """Diverged rows are left out of means and counted below the panel."""
-    readings = [reading for reading in ("text", "release") if reading in set(frame["reading"])]
-    with sns.axes_style("ticks"), sns.plotting_context("paper"):
-        figure, axes = plt.subplots(
-            1, len(readings), figsize=(0.6 + 4.2 * len(readings), 3.4), sharey=True, squeeze=False, layout="constrained"
-        )
-        for ax, reading in zip(axes[0], readings, strict=True):
-            _panel(ax, frame[frame["reading"] == reading])
-            ax.set_title(f"reading “{reading}”")
-        axes[0, 0].set_ylabel("gradient alignment")
-        sns.despine(figure)
+def draw(source: Source) -> Figure:
+    """Panels of one row each reading if step sizes vary, else side by side."""
+    frame, style, metric = source.frame, source.style, source.metric
+    parts = split(frame)
+    rows, columns, width = arrangement(frame, len(parts))
+    look = looks(pairs(frame))
+    beside = 1.4 + 0.6 * max(len(look[pair].short) for pair in look if pair[0] != "tbptt-block")
+    margins = Margins(right=beside, across=beside + 0.6, down=6.0)
+    figure, axes = panels(style, rows, columns, width, HEIGHT, margins, keys(look, style))
+    tables = {n: {pair: summary(rows_of(part, pair), metric) for pair in look} for n, (_, part) in enumerate(parts)}
+    limits = span([table for each in tables.values() for table in each.values()], metric)
+    for n, (title, part) in enumerate(parts):
+        ax = axes[divmod(n, columns)]
+        axis = LateralAxis(part["lateral"], float(part["columns"].max() - 1))
+        axis.apply(ax, style)
+        metric_axis(ax, metric, limits)
+        ends = []
+        for pair in drawing_order(look):
+            if tables[n][pair]["count"].sum():
+                end = curve(ax, style, axis, tables[n][pair], look[pair])
+                if end is not None and pair[0] != "tbptt-block":
+                    ends.append(end)
+        label_ends(ax, style, ends)
+        heading(ax, style, title, *counts.note(part, source.plan))
+        if n % columns:
+            ax.tick_params(labelleft=False)
+        else:
+            ax.set_ylabel(METRIC_NAMES[metric], labelpad=2)
+    for ax in axes.flat[len(parts) :]:
+        ax.set_axis_off()
+    banner(figure, style, counts.missing(frame, source.plan))
     return figure
 
 
-def _panel(ax: Axes, frame: pd.DataFrame) -> None:
-    levels = sorted(frame["lateral"].unique())
-    positive = [level for level in levels if level > 0] or [1.0]
-    zero = min(positive) / 4  # where 0 stands on the logarithmic axis
-    windows = sorted(frame["window"].dropna().unique())
-    colours = dict(zip(windows, sns.color_palette("viridis_r", len(windows)), strict=True))
-    ends: list[tuple[float, str, object]] = []
-    for (estimator, window), curve in frame.groupby(["estimator", "window"], dropna=False):
-        kept = curve[~curve["diverged"]].groupby("lateral")["alignment"].agg(["mean", "sem"])
-        if kept.empty:
-            continue
-        x = 100 * np.where(kept.index == 0, zero, kept.index)
-        colour = colours.get(window, MASTER_USER)
-        style = BLOCK_STYLE if estimator == "tbptt-block" else "-"
-        ax.plot(x, kept["mean"], color=colour, linestyle=style, linewidth=1.8 if window != window else 1.2)
-        ax.fill_between(
-            x, kept["mean"] - kept["sem"], kept["mean"] + kept["sem"], color=colour, alpha=0.25, linewidth=0
-        )
-        if estimator != "tbptt-block":
-            label = "Master-User" if window != window else f"{window:.0f}"
-            ends.append((float(kept["mean"].iloc[-1]), label, colour))
-    _label_ends(ax, 100 * max(positive), ends)
-    ax.set_xscale("log")
-    ticks = [100 * zero, *(100 * level for level in positive)]
-    ax.xaxis.set_major_locator(FixedLocator(ticks))
-    ax.xaxis.set_minor_locator(NullLocator())
-    dense = float(frame["columns"].max() - 1)
-    names = ["dense" if level == dense else f"{100 * level:g}" for level in positive]
-    ax.set_xticklabels(["0", *names], rotation=45, ha="right")
-    ax.yaxis.set_major_formatter(PercentFormatter(xmax=1, decimals=0))
-    ax.set_xlabel("lateral connections (% of own)")
-    networks = frame.groupby("lateral")["seed"].nunique()
-    count = f"{networks.min()}" if networks.min() == networks.max() else f"{networks.min()} to {networks.max()}"
-    diverged = frame[frame["diverged"]]["job"].nunique()
-    lost = f", {diverged} diverged" if diverged else ""
-    blocks = "; dashed: blocks" if (frame["estimator"] == "tbptt-block").any() else ""
-    ax.text(0.02, 0.02, f"n = {count} networks per point{lost}\nsolid: sliding window{blocks}", transform=ax.transAxes,
-            fontsize=7, va="bottom")  # fmt: skip
+def split(frame: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
+    """A title and rows per panel: one for each combination of the axes that vary."""
+    varying = [axis for axis in PANEL_AXES if frame[axis].nunique(dropna=False) > 1]
+    if not varying:
+        return [("", frame)]
+    if "reading" in varying:
+        by_reading = frame.groupby("reading", dropna=False)
+        varying = [axis for axis in varying if axis not in BY_READING or by_reading[axis].nunique().max() > 1]
+
+    def order(pair: tuple[tuple[object, ...], pd.DataFrame]) -> tuple[object, ...]:
+        values = dict(zip(varying, pair[0], strict=True))
+        reading = values.pop("reading", None)
+        return (READINGS.index(str(reading)) if reading in READINGS else 9, *map(_sortable, values.values()))
+
+    groups = sorted(((tuple(key), part) for key, part in frame.groupby(varying, dropna=False)), key=order)
+    return [(", ".join(titled(axis, value) for axis, value in zip(varying, key, strict=True)), part)
+            for key, part in groups]  # fmt: skip
 
 
-def _label_ends(ax: Axes, x: float, ends: list[tuple[float, str, object]]) -> None:
-    """Names at the right end, moved apart where they would overlap."""
-    gap, below = 0.033, -np.inf
-    for y, label, colour in sorted(ends, key=lambda end: end[0]):
-        at = max(y, below + gap)
-        below = at
-        ax.annotate(label, (x, at), xytext=(4, 0), textcoords="offset points", va="center", fontsize=7, color=colour,
-                    annotation_clip=False)  # fmt: skip
+def _sortable(value: object) -> float | str:
+    return -float(value) if isinstance(value, float) else str(value)  # large step sizes first
+
+
+def titled(axis: str, value: object) -> str:
+    """A parameter as a title has it."""
+    names = {"reading": f"reading “{value}”", "cell": f"{value}", "columns": f"C = {value}", "width": f"W = {value}"}
+    if axis == "step_size":
+        return "fixed w" if pd.isna(value) else f"α = {value:g}"  # type: ignore[call-overload]
+    return names.get(axis, f"{axis} {value}")
+
+
+def arrangement(frame: pd.DataFrame, number: int) -> tuple[int, int, float]:
+    """Rows, columns and width of panels: a row per reading where something else varies too."""
+    readings = frame["reading"].nunique()
+    if number > 2 and number % readings == 0 and number // readings <= 4:
+        columns = number // readings
+    else:
+        columns = min(number, 3)
+    return -(-number // columns), columns, WIDTH if columns <= 2 else 1.85
+
+
+def drawing_order(look: dict[Pair, Look]) -> list[Pair]:
+    """Blocks below, Master-User on top."""
+    return sorted(look, key=lambda pair: (look[pair].width, pair[0] != "tbptt-block", pair[1] or 0))
+
+
+def legend_order(look: dict[Pair, Look]) -> list[Pair]:
+    """Master-User first, T-BPTT last."""
+    return sorted(look, key=lambda pair: (pair[0] != "master-user", pair[0].startswith("tbptt"), pair[0], pair[1] or 0))
+
+
+def keys(look: dict[Pair, Look], style: Style) -> list[Artist]:
+    """The legend: what the lines are; the numbers at their ends are windows."""
+    found: list[Artist] = [key(look[p], style) for p in legend_order(look) if not p[0].startswith("tbptt")]
+    if any(family == "tbptt" for family, _ in look):
+        found.append(key(Look(GREY, marker="o", name="T-BPTT, last k steps (k at the right)"), style))
+    if any(family == "tbptt-block" for family, _ in look):
+        found.append(key(Look(GREY, DASHED, "o", hollow=True, name="T-BPTT, blocks of k"), style))
+    return found

@@ -103,9 +103,9 @@ def keys_of(table: pa.Table) -> list[str]:
     return [EstimatorName(*row).key for row in rows]
 
 
-def _fill(folder: Path, generation: str, merged: Iterator[tuple[pa.Table, PartIndex]]) -> int:
+def _fill(folder: Path, generation: str, pieces: Iterator[tuple[pa.Table, PartIndex]]) -> int:
     number = 0
-    for number, (table, index) in enumerate(merged, start=1):
+    for number, (table, index) in enumerate(pieces, start=1):
         with open(part_path(folder, number, generation), "xb") as file:
             file.write(encode(table, index))
             file.flush()

@@ -10,7 +10,7 @@ from typing import cast
 
 from colrun.estimators import known_estimators, parse_estimator
 from colrun.experiments import Experiment
-from colrun.experiments.grids import Config, alignment_block_size
+from colrun.experiments.grids import ALIGNMENT_AXES, Config, alignment_block_size
 from colrun.networks.cells import CELLS
 from colrun.networks.lateral import FEW, survival
 
@@ -28,6 +28,7 @@ PRICES: dict[str, float] = {
 GROUPS_SECONDS = 6.5e-11
 """For each number that master-user-groups goes through: one backward pass per state over all steps."""
 DECAY_SECONDS = 0.004
+DRAWS = [axis.name for axis in ALIGNMENT_AXES].index("draws")
 STEP_SECONDS, OPERATION_SECONDS = 2.4e-3, 2.5e-11
 """Of an online form, counted and timed: for one pass over the network, and for each of its operations."""
 FLOAT64 = 1.9
@@ -41,7 +42,7 @@ def job_seconds(experiment: Experiment, config: Config, estimators: tuple[str, .
     if experiment.name == "cost":
         return _online_seconds(config[1:5] + config[7:9], estimators)
     settings = config[1:5] + config[6:9] + config[10:11]
-    noisy, draws = _stochastic(estimators), cast(int, config[-1])
+    noisy, draws = _stochastic(estimators), cast(int, config[DRAWS])
     # Every draw, and the mean of several, is a gradient like that of a deterministic estimator.
     gradients = _weight(estimators) + len(noisy) * (draws - 1 + (draws > 1))
     seconds = _alignment_seconds(settings, gradients, _longest(estimators))

@@ -3,12 +3,11 @@
 import shutil
 from pathlib import Path
 
-import numpy as np
 import pytest
-from matplotlib import pyplot as plt
 
-from colrun.figures import get_figure
-from colrun.store.load import load
+from colrun.figures.make import make
+from colrun.store import kept
+from colrun.store.kept import keep
 from tests.runs import DECAY, TINY, colrun, files, write
 
 SIGNATURES = {"png": b"\x89PNG", "pdf": b"%PDF", "svg": b"<?xml"}
@@ -18,93 +17,110 @@ MORE = {
     "columns": 4,
     "reading": ["text", "release"],
 }
+DRAWINGS = ["columns", "stop-gradient"]
 
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("made")
-    for name in ("demo", "rnn-alignment"):
-        assert colrun("sweep", write(folder, {**MORE, "name": name}), "-j", 1, "-q", "--out", folder).exit_code == 0
+    path = write(folder, {**MORE, "name": "demo"})
+    assert colrun("sweep", path, "-j", 1, "-q", "--out", folder).exit_code == 0
     return folder
 
 
-@pytest.mark.parametrize("name", ["demo", "rnn-alignment"])
-def test_all_formats(tmp_path: Path, made: Path, name: str) -> None:
-    result = colrun("plot", name, "--results", made, "--out", tmp_path / "deep" / "figures", "--format", "png, pdf,svg")
-    plt.close("all")
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A working folder without kept results but those that a test puts there."""
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    monkeypatch.setattr(kept, "kept_folders", lambda: [Path("results/paper")])
+    return tmp_path / "here"
+
+
+def test_all_formats(made: Path) -> None:
+    result = colrun("plot", "demo", "--results", made, "--out", "deep/figures", "--format", "png, pdf,svg")
     assert result.exit_code == 0
-    targets = [tmp_path / "deep" / "figures" / f"{name}.{form}" for form in SIGNATURES]
+    targets = [Path("deep/figures") / f"demo.{form}" for form in SIGNATURES]
     assert result.stdout.splitlines() == [str(target) for target in targets]
+    assert result.stderr == f"demo: rows from {made / 'demo'}\n"
     for target, signature in zip(targets, SIGNATURES.values(), strict=True):
         content = target.read_bytes()
         assert content.startswith(signature)
         assert len(content) > 8_000
 
 
-def test_without_a_name_all_that_have_data(tmp_path: Path, made: Path) -> None:
-    shutil.copytree(made / "demo", tmp_path / "results" / "demo", symlinks=True)
-    result = colrun("plot", "--results", tmp_path / "results", "--out", tmp_path)
-    plt.close("all")
-    assert result.stdout == f"{tmp_path / 'demo.png'}\n"
+def test_without_a_name_all_that_have_data(made: Path) -> None:
+    shutil.copytree(made / "demo", "results/demo", symlinks=True)
+    result = colrun("plot", "--out", "figures")
+    assert result.stdout.split() == [f"figures/{name}.png" for name in ("demo", *DRAWINGS)]
+    alone = colrun("plot", "--metric", "cosine", "--out", "cosine")
+    assert alone.stdout == "cosine/demo-cosine.png\n"
 
 
-def test_what_is_drawn(made: Path) -> None:
-    frame = load(made / "rnn-alignment")
-    figure = get_figure("rnn-alignment")(frame)
-    plt.close(figure)
-    assert [ax.get_title() for ax in figure.axes] == ["reading “text”", "reading “release”"]
-    for ax, reading in zip(figure.axes, ("text", "release"), strict=True):
-        assert len(ax.lines) == 4
-        labels = {text.get_text() for text in ax.texts}
-        assert {"Master-User", "1", "3"} <= labels
-        assert [tick.get_text() for tick in ax.get_xticklabels()] == ["0", "50", "dense"]
-        assert ax.get_xscale() == "log"
-        assert any("n = 5 networks per point" in label for label in labels)
-        mine = frame[(frame["reading"] == reading) & (frame["estimator"] == "master-user") & ~frame["diverged"]]
-        means = mine.groupby("lateral")["alignment"].mean().tolist()
-        assert any(np.asarray(line.get_ydata()).tolist() == pytest.approx(means) for line in ax.lines)
+def test_kept_rows_where_there_are_no_others(made: Path) -> None:
+    keep(made, "demo", "results/paper")
+    result = colrun("plot", "demo", "--style", "talk")
+    assert result.stdout == "figures/demo.png\n"
+    assert result.stderr == "demo: rows from results/paper/demo (kept results)\n"
+    shutil.copytree(made / "demo", "results/demo", symlinks=True)
+    assert colrun("plot", "demo").stderr == "demo: rows from results/demo\n"
 
 
-def test_diverged_networks_are_left_out_and_counted(made: Path) -> None:
-    frame = load(made / "demo")
-    frame.loc[(frame["seed"] == 0) & (frame["reading"] == "text"), ["alignment", "diverged"]] = [99.0, True]
-    figure = get_figure("demo")(frame)
-    plt.close(figure)
-    text, release = figure.axes
-    assert max(np.max(np.asarray(line.get_ydata(), dtype=float)) for line in text.lines) <= 1.0
-    assert any("3 diverged" in label.get_text() for label in text.texts)
-    assert not any("diverged" in label.get_text() for label in release.texts)
+def test_how_many_of_how_many_is_by_the_sweep_file(made: Path) -> None:
+    figure, (rows,) = make("demo", made)
+    assert rows.folder == made / "demo"
+    notes = [text.get_text() for ax in figure.axes for text in ax.texts if text.get_gid() == "note"]
+    assert notes == ["n = 5 of 30"] * 2  # sweeps/demo.toml has 30
+    # Its networks have other sizes than those of the file, so none of them is one of its own.
+    assert [text.get_text() for text in figure.texts] == ["incomplete: 0 of 180 networks"]
 
 
-def test_bad_input(tmp_path: Path, made: Path) -> None:
-    (tmp_path / "file").write_text("")
-    for arguments, message in [
+def test_styles_and_metrics_change_the_picture(made: Path) -> None:
+    sizes = {style: make("demo", made, style)[0].get_size_inches()[0] for style in ("paper", "talk")}
+    assert sizes["talk"] > 1.3 * sizes["paper"]
+    labels = {make("demo", made, metric=metric)[0].axes[0].get_ylabel() for metric in ("alignment", "cosine")}
+    assert labels == {"gradient alignment", "cosine with the true gradient"}
+
+
+def test_bad_input(made: Path) -> None:
+    Path("file").write_text("")
+    Path("empty").mkdir()
+    cases: list[tuple[list[object], str]] = [
         (["rnn-aligment", "--results", made], "'rnn-aligment' is not one of"),
-        (["demo", "--results", tmp_path], f"figure demo has no data in {tmp_path}; run: colrun sweep demo"),
+        (["demo", "--results", "empty"], "figure demo has no data in empty; run: colrun sweep demo"),
         (
             ["demo", "--results", made, "--format", "png,gif"],
             "format 'gif' is not known; it must be one of png, pdf, svg",
         ),
-        (["demo", "--results", made, "--out", tmp_path / "file"], "File exists"),
-    ]:
+        (["demo", "--results", made, "--style", "poster"], "'poster' is not one of 'paper', 'talk'"),
+        (["demo", "--results", made, "--metric", "size"], "'size' is not one of"),
+        (["columns", "--metric", "mae"], "figure columns cannot show metric 'mae'; it has no choice of metric"),
+        (["demo", "--results", made, "--out", "file"], "File exists"),
+    ]
+    for arguments, message in cases:
         result = colrun("plot", *arguments)
-        plt.close("all")
         assert result.exit_code == 2
         assert message in result.stderr
-        assert files(tmp_path) == ["file"]
+        assert files(Path()) == ["empty", "file"]
 
 
-def test_nothing_to_draw_is_no_error(tmp_path: Path) -> None:
-    result = colrun("plot", "--results", tmp_path)
+def test_drawings_need_no_results() -> None:
+    result = colrun("plot", "--results", "nowhere")
     assert result.exit_code == 0
-    assert result.stdout == f"no results to draw in {tmp_path}; start with: colrun sweep demo\n"
+    assert result.stdout.split() == [f"figures/{name}.png" for name in DRAWINGS]
 
 
-def test_rows_of_another_experiment_are_refused(tmp_path: Path) -> None:
-    path = write(tmp_path, {**DECAY, "name": "demo", "seeds": "0:2"})
-    assert colrun("sweep", path, "-j", 1, "--out", tmp_path).exit_code == 0
-    result = colrun("plot", "demo", "--results", tmp_path, "--out", tmp_path / "figures")
+def test_nothing_to_draw_is_no_error() -> None:
+    result = colrun("plot", "--metric", "mae")
+    assert result.exit_code == 0
+    assert result.stdout == "no results to draw in results; start with: colrun sweep demo\n"
+
+
+def test_rows_of_another_experiment_are_refused(here: Path) -> None:
+    path = write(here, {**DECAY, "name": "demo", "seeds": "0:2"})
+    assert colrun("sweep", path, "-j", 1).exit_code == 0
+    result = colrun("plot", "demo")
     assert result.exit_code == 2
     assert "figure demo shows experiment alignment" in result.stderr
     assert "holds rows of decay" in result.stderr
-    assert not (tmp_path / "figures").exists()
+    assert not Path("figures").exists()
