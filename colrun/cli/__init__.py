@@ -14,6 +14,8 @@ COMMANDS = {
     "status": "status",
     "show": "show",
     "plot": "plot",
+    "claims": "claims",
+    "report": "report",
     "export": "export",
     "job": "job",
     "compact": "compact",

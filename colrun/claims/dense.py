@@ -1,0 +1,35 @@
+"""The claim on standard RNNs: the dense level of rnn-alignment, and random groups of weights (grouping)."""
+
+import pandas as pd
+
+from colrun.claims.scope import MASTER_USER, take
+from colrun.claims.statistics import estimate
+from colrun.claims.verdict import NoDataError, Number, Verdict, decide, of
+from colrun.estimators import EstimatorName
+
+POOR = 0.7
+DENSE = 19.0
+GROUPS = EstimatorName("master-user-groups")
+
+
+def poor_on_dense(rnn: pd.DataFrame, grouping: pd.DataFrame) -> Verdict:
+    """Mean alignment of Master-User where every column sees every other, and with random groups in a dense RNN."""
+    numbers: list[Number] = []
+    notes: list[str] = []
+    rows = diverged = 0
+    for sweep, frame, name, label in (
+        ("rnn-alignment", rnn, MASTER_USER, "columns, dense level"),
+        ("grouping", grouping, GROUPS, "random groups, dense RNN"),
+    ):
+        try:
+            found = take(sweep, frame, [name], lambda level: level == DENSE, network="dense-rnn")
+        except NoDataError as missing:
+            notes.append(str(missing))
+            continue
+        mean = estimate(found.values(name, DENSE))
+        numbers.append(of("alignment", label, mean, mean.value < POOR, "< 70 %"))
+        notes += found.notes([DENSE])
+        rows, diverged = rows + found.size[0], diverged + found.size[1]
+    if not numbers:
+        raise NoDataError("; ".join(notes))
+    return decide((rows, diverged), numbers, notes)

@@ -1,0 +1,53 @@
+"""`colrun report`."""
+
+import contextlib
+from pathlib import Path
+
+import click
+
+from colrun.cli.options import results_option
+from colrun.errors import InvalidValueError
+
+
+@click.command("report")
+@results_option
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    default=Path("report.html"),
+    show_default=True,
+    help="file to write",
+)
+def command(results: Path, output: Path) -> None:
+    """Write one HTML page with claims, figures, provenance and an explorer of all curves; it needs no network.
+
+    \b
+    Examples:
+      colrun report
+      colrun report --results results -o docs/report.html
+    """
+    if output.is_dir():
+        raise InvalidValueError(f"cannot write {output}: it is a folder; give the name of a file.")
+    try:
+        output.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InvalidValueError(f"cannot write {output}: {error.strerror}.") from None
+    from colrun.report.gather import gather
+    from colrun.report.page import render
+
+    content = gather(results)
+    if not content.sources:
+        raise InvalidValueError(f"there are no results in {results} and none are kept; run: colrun sweep rnn-alignment")
+    text = render(content)
+    temporary = output.with_name(output.name + ".tmp")
+    try:
+        temporary.write_text(text, encoding="utf-8")
+        temporary.replace(output)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+        raise InvalidValueError(f"cannot write {output}: {error.strerror}.") from None
+    for source in content.sources:
+        click.echo(str(source.rows), err=True)
+    click.echo(f"{output} ({len(text.encode()) / 1e6:.1f} MB)")

@@ -1,0 +1,121 @@
+"""What the page shows, from stored rows."""
+
+import base64
+import io
+import json
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from colrun.claims import CLAIMS
+from colrun.claims.judge import Judged, judge
+from colrun.errors import InvalidValueError
+from colrun.figures import FIGURES
+from colrun.figures.make import make, save
+from colrun.report.curves import curves
+from colrun.store.kept import Rows, where_rows
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+LARGE = 300_000
+"""Bytes beyond which a drawing of lines is larger than a picture of it."""
+DPI = 160
+"""Of such a picture: twice what a screen shows of it."""
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A figure."""
+
+    name: str
+    summary: str
+    address: str
+    """The picture itself, as a data address."""
+    commands: tuple[str, ...]
+    rows: tuple[Rows, ...]
+
+
+@dataclass(frozen=True)
+class Source:
+    """A sweep, its rows and the runs that made them."""
+
+    rows: Rows
+    frame: pd.DataFrame
+    runs: tuple[dict[str, Any], ...]
+
+    @property
+    def networks(self) -> int:
+        """Jobs with rows."""
+        return int(self.frame["job"].nunique())
+
+    @property
+    def diverged(self) -> int:
+        """Jobs with a row that diverged."""
+        return int(self.frame.loc[self.frame["diverged"], "job"].nunique())
+
+
+@dataclass(frozen=True)
+class Content:
+    """The whole page."""
+
+    claims: tuple[Judged, ...]
+    figures: tuple[Drawn, ...]
+    sources: tuple[Source, ...]
+    explorer: dict[str, Any]
+
+
+def gather(results: Path) -> Content:
+    """Read each sweep once, judge, draw and summarise."""
+    names = dict.fromkeys(sweep for entry in FIGURES.values() for sweep in entry.needs)
+    names |= dict.fromkeys(sweep for claim in CLAIMS.values() for sweep in claim.sweeps)
+    found = [rows for name in names if (rows := where_rows(results, name)) is not None]
+    sources = {rows.sweep: Source(rows, rows.load(), runs(rows.folder)) for rows in found}
+    frames = {name: source.frame for name, source in sources.items()}
+    aligned = [frame for frame in frames.values() if set(frame["experiment"]) == {"alignment"}]
+    return Content(tuple(judge(frames)), tuple(figures(results)), tuple(sources.values()), curves(aligned))
+
+
+def runs(folder: Path) -> tuple[dict[str, Any], ...]:
+    """Provenance, the oldest run first; what cannot be read is left out."""
+    found = []
+    for path in sorted((folder / "_runs").glob("*.json")):
+        try:
+            facts = json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            continue
+        if isinstance(facts, dict):
+            found.append(facts)
+    return tuple(found)
+
+
+def figures(results: Path) -> Iterator[Drawn]:
+    """Every figure that has rows, and the drawings."""
+    from matplotlib import pyplot as plt
+
+    for name, entry in FIGURES.items():
+        try:
+            figure, rows = make(name, results)
+        except InvalidValueError:  # no rows
+            continue
+        address = picture(figure)
+        plt.close(figure)
+        commands = (*(f"colrun sweep {sweep}" for sweep in entry.needs), f"colrun plot {name}")
+        yield Drawn(name, entry.summary, address, commands, tuple(rows))
+
+
+def picture(figure: "Figure") -> str:
+    """As a data address: lines where they are few, so that they stay sharp, else pixels."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "figure.svg"
+        save(figure, path)
+        kind, content = "image/svg+xml", path.read_bytes()
+    if len(content) > LARGE:
+        pixels = io.BytesIO()
+        figure.savefig(pixels, format="png", dpi=DPI, metadata={"Software": None})
+        kind, content = "image/png", pixels.getvalue()
+    return f"data:{kind};base64,{base64.b64encode(content).decode()}"
