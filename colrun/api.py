@@ -127,11 +127,13 @@ def evaluate(
     estimators: Iterable[str],
     step_size: float | None = None,
     draws: int = 1,
+    by_group: bool = False,
 ) -> dict[str, dict[str, float]]:
     """Every metric of each estimator against bptt, with `max_error` = max_t |δ(t)| and whether it `diverged`.
 
     `max_error` is that of the sequence, so it is the same for all estimators. Metrics of a stochastic estimator are
-    means over its first `draws` draws, and with two or more there are also its `bias` and `variance`.
+    means over its first `draws` draws, and with two or more there are also its `bias` and `variance`. `by_group` adds
+    `alignment`, `mae`, `cosine` and `norm_ratio` of each group of weights, such as `alignment_lateral`.
     """
     names = [parse_estimator(name) for name in ([estimators] if isinstance(estimators, str) else estimators)]
     _check_fit(network, sequence)
@@ -140,7 +142,8 @@ def evaluate(
             'evaluate needs a columnar network; for a dense one use gradients with form="online", then compare.'
         )
     refuse_undefined(names, network.architecture.cell)
-    found = measure(Batch.stack([network], [sequence]), names, check_step_size(step_size), positive_int(draws, "draws"))
+    draws = positive_int(draws, "draws")
+    found = measure(Batch.stack([network], [sequence]), names, check_step_size(step_size), draws, by_group)
     return {str(name): {metric: value.item() for metric, value in found[name].items()} for name in names}
 
 

@@ -6,8 +6,6 @@ to read and serves cells and estimators that have no kernels.
 
 from collections.abc import Callable, Iterable
 from collections.abc import Sequence as Several
-from functools import reduce
-from operator import add
 
 import torch
 from torch import Tensor
@@ -18,7 +16,7 @@ from colrun.errors import InvalidValueError
 from colrun.estimators import EstimatorName, get_estimator
 from colrun.estimators.base import Estimator, StateCredit
 from colrun.estimators.stochastic import Credit, Stochastic, gradient_of, weighted_sum
-from colrun.metrics import compare, diverged, from_draws, from_sums, sums_of
+from colrun.metrics import compare, diverged, from_draws, from_sums, sums_of_groups, whole_and_groups
 from colrun.networks.base import Gradients
 from colrun.networks.batch import Batch
 from colrun.networks.dense import DenseBatch
@@ -83,67 +81,78 @@ def credit_gradients(
 
 
 def measure(
-    batch: Batch, names: Several[EstimatorName], step_size: float | None = None, draws: int = 1
+    batch: Batch,
+    names: Several[EstimatorName],
+    step_size: float | None = None,
+    draws: int = 1,
+    by_group: bool = False,
 ) -> dict[EstimatorName, Metrics]:
-    """The metrics (N,) of every estimator against bptt, with `max_error` and `diverged`; `draws` of the stochastic."""
+    """The metrics (N,) of every estimator against bptt, with `max_error` and `diverged`.
+
+    `draws` are those of stochastic estimators; `by_group` adds metrics of every group of weights.
+    """
     if not has_kernels(batch):
-        return measure_torch(batch, names, step_size, draws)
+        return measure_torch(batch, names, step_size, draws, by_group)
     compiled = Compiled(batch, step_size)
     (truth,) = _state_credit(TRUTH.family).compiled_credits(compiled, [None])
     max_error = compiled.delta.abs().amax(dim=1)
     found: dict[EstimatorName, Metrics] = {}
     credits: dict[EstimatorName, Crossing] = {}
+
+    def judge(several: list[Credit]) -> list[Tensor]:
+        return list(compared(compiled, truth, [(credit, True) for credit in several]).unbind(2))
+
     for family, windows in by_family(names).items():
         estimator = get_estimator(family)
         if isinstance(estimator, StateCredit):
             for window, credit in zip(windows, estimator.compiled_credits(compiled, windows), strict=True):
                 credits[EstimatorName(family, window)] = credit, estimator.crosses
         elif isinstance(estimator, Stochastic):
-
-            def judge(several: list[Credit]) -> list[Tensor]:
-                # One after another, here as below: torch adds in an order that depends on how many there are.
-                return list(reduce(add, compared(compiled, truth, [(credit, True) for credit in several])).unbind(1))
-
             groups = estimator.groups(compiled.trajectory, draws)
             drawn = (estimator.compiled_drawn(compiled.trajectory, group) for group in groups)
-            found[EstimatorName(family)] = complete(over_draws(drawn, judge), max_error)
+            found[EstimatorName(family)] = whole_and_groups(over_draws(drawn, judge), from_draws, by_group)
         else:
             known = gradient(compiled, truth, crosses=True)
             for window, each in zip(windows, estimator.gradients(compiled.trajectory, windows), strict=True):
-                found[EstimatorName(family, window)] = complete(compare(known, each, batch.masks), max_error)
+                sums = sums_of_groups(known, each, batch.masks)
+                found[EstimatorName(family, window)] = whole_and_groups(sums, from_sums, by_group)
     if credits:
-        by_group = compared(compiled, truth, list(credits.values()))
-        # One after another: torch adds in an order that depends on how many there are beside them.
-        every = from_sums(reduce(add, by_group))
+        every = whole_and_groups(compared(compiled, truth, list(credits.values())), from_sums, by_group)
         for n, name in enumerate(credits):
-            found[name] = complete({metric: values[n] for metric, values in every.items()}, max_error)
-    return {name: found[name] for name in names}
+            found[name] = {metric: values[n] for metric, values in every.items()}
+    return {name: complete(found[name], max_error) for name in names}
 
 
 def measure_torch(
-    batch: Batch, names: Several[EstimatorName], step_size: float | None = None, draws: int = 1
+    batch: Batch,
+    names: Several[EstimatorName],
+    step_size: float | None = None,
+    draws: int = 1,
+    by_group: bool = False,
 ) -> dict[EstimatorName, Metrics]:
     """As `measure`, in pure torch."""
     trajectory = run(batch, step_size)
     truth = torch_gradients(trajectory, [TRUTH])[TRUTH]
 
     def judge(several: list[Credit]) -> list[Tensor]:
-        return [sums_of(truth, gradient_of(trajectory, credit), batch.masks) for credit in several]
+        return [sums_of_groups(truth, gradient_of(trajectory, credit), batch.masks) for credit in several]
 
     found = {}
     for name in names:
         estimator = get_estimator(name.family)
         if isinstance(estimator, Stochastic):
             groups = estimator.groups(trajectory, draws)
-            metrics = over_draws((estimator.drawn(trajectory, group) for group in groups), judge)
+            drawn = (estimator.drawn(trajectory, group) for group in groups)
+            metrics = whole_and_groups(over_draws(drawn, judge), from_draws, by_group)
         else:
-            metrics = compare(truth, estimator.gradients(trajectory, [name.window])[0], batch.masks)
+            (estimate,) = estimator.gradients(trajectory, [name.window])
+            metrics = whole_and_groups(sums_of_groups(truth, estimate, batch.masks), from_sums, by_group)
         found[name] = complete(metrics, trajectory.max_error)
     return found
 
 
-def over_draws(groups: Iterable[list[Credit]], judge: Callable[[list[Credit]], list[Tensor]]) -> Metrics:
-    """Metrics over all draws; `judge` gives the sums behind the metrics of each credit.
+def over_draws(groups: Iterable[list[Credit]], judge: Callable[[list[Credit]], list[Tensor]]) -> Tensor:
+    """The sums (groups, 10, draws + 1, N) of all draws and, last, of their mean; `judge` gives those of each credit.
 
     Gradients are linear in credits, so that the mean gradient is that of the mean credit.
     """
@@ -152,8 +161,8 @@ def over_draws(groups: Iterable[list[Credit]], judge: Callable[[list[Credit]], l
     for drawn in groups:
         sums += judge(drawn)
         total = [weighted_sum([*total, *drawn], 1.0)]
-    mean = judge([weighted_sum(total, 1 / len(sums))])[0] if len(sums) > 1 else None
-    return from_draws(sums, mean)
+    mean = judge([weighted_sum(total, 1 / len(sums))]) if len(sums) > 1 else sums
+    return torch.stack([*sums, *mean], dim=2)
 
 
 def measure_dense(

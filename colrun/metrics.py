@@ -18,13 +18,20 @@ A metric whose denominator is 0 is undefined: NaN here, null in results. Where a
 count `compared` are NaN too: a comparison with NaN is false, so they would otherwise look like good numbers.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import reduce
+from operator import add
 
 import torch
 from torch import Tensor
 
 METRICS = ("alignment", "alignment_released", "mae", "mean_abs_truth", "cosine", "norm_ratio", "compared")
 SPREAD = ("bias", "variance")
+GROUPS = ("first", "second", "own", "lateral", "recurrent")
+"""Weights of the first layer (A, b), of the second (B, c), of a column's own features and gates (U_ii, q), of those of
+other columns (U_ij), and of states (R)."""
+BY_GROUP = ("alignment", "mae", "cosine", "norm_ratio")
+GROUP_METRICS = tuple(f"{metric}_{group}" for group in GROUPS for metric in BY_GROUP)
 RELEASED_THRESHOLD = 1e-10
 DIVERGED_ERROR = 1000.0
 
@@ -63,6 +70,29 @@ def sums_of(truth: Named, estimate: Named, masks: Named) -> Tensor:
     return sums
 
 
+def sums_of_groups(truth: Named, estimate: Named, masks: Named) -> Tensor:
+    """The same by group of weights, (groups, 10, N), on columnar networks."""
+    own = torch.eye(masks["b"].shape[1], dtype=torch.bool).unsqueeze(-1)
+    kinds = {"A": "first", "b": "first", "B": "second", "c": "second", "q": "own", "R": "recurrent"}
+    by_group: dict[str, dict[str, Tensor]] = {group: {} for group in GROUPS}
+    for name, mask in masks.items():
+        if name[0] == "U":
+            by_group["own"][name], by_group["lateral"][name] = mask & own, mask & ~own
+        else:
+            by_group[kinds[name[0]]][name] = mask
+    return torch.stack([sums_of(truth, estimate, masks) for masks in by_group.values()])
+
+
+def whole_and_groups(sums: Tensor, metrics: Callable[[Tensor], dict[str, Tensor]], by_group: bool) -> dict[str, Tensor]:
+    """Metrics over all weights, and of each group, from sums (groups, 10, …)."""
+    # One after another: torch adds in an order that depends on how many there are beside them.
+    found = metrics(reduce(add, sums))
+    for number, group in enumerate(GROUPS if by_group else ()):
+        part = metrics(sums[number])
+        found |= {f"{metric}_{group}": part[metric] for metric in BY_GROUP}
+    return found
+
+
 def from_sums(sums: Tensor) -> dict[str, Tensor]:
     """The metrics (N,) from their sums (10, N), in the order in which `sums_of` takes them."""
     same, nonzero, same_released, counted, error, size, count, dot, gg, ee = sums
@@ -80,16 +110,17 @@ def from_sums(sums: Tensor) -> dict[str, Tensor]:
     return found | {"compared": nonzero}
 
 
-def from_draws(draws: list[Tensor], mean: Tensor | None) -> dict[str, Tensor]:
-    """The metrics (N,) of a stochastic estimator from the sums (10, N) of its draws and of their mean."""
-    each = from_sums(torch.stack(draws, dim=1))
-    found = {name: values.mean(0) for name, values in each.items()}
-    if mean is None:
+def from_draws(sums: Tensor) -> dict[str, Tensor]:
+    """The metrics (N,) of a stochastic estimator from the sums (10, draws + 1, N) of its draws and of their mean."""
+    draws, mean = sums[:, :-1], sums[:, -1]
+    number = draws.shape[1]
+    found = {name: values.mean(0) for name, values in from_sums(draws).items()}
+    if number == 1:
         return found
     *_, dot, gg, mm = mean
-    spread = torch.stack([sums[9] for sums in draws]).sum(0) - len(draws) * mm  # Σ‖ĝ - mean‖² = Σ‖ĝ‖² - n ‖mean‖²
+    spread = draws[9].sum(0) - number * mm  # Σ‖ĝ - mean‖² = Σ‖ĝ‖² - n ‖mean‖²
     defined = mean[4].isfinite() & (gg != 0)
-    ratios = {"bias": ((mm - 2 * dot + gg).clamp(min=0.0) / gg).sqrt(), "variance": spread / ((len(draws) - 1) * gg)}
+    ratios = {"bias": ((mm - 2 * dot + gg).clamp(min=0.0) / gg).sqrt(), "variance": spread / ((number - 1) * gg)}
     return found | {name: torch.where(defined, value.clamp(min=0.0), torch.nan) for name, value in ratios.items()}
 
 

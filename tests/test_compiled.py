@@ -33,7 +33,7 @@ def test_metrics_are_those_of_torch(cell: str, reading: str, step_size: float | 
     for level in LEVELS:
         architecture = Architecture.of(cell, 8, 5, level, 6, reading)
         batch = Batch.draw(architecture, (3, 4, 9), 11, torch.float64)
-        found, wanted = measure(batch, NAMES, step_size, 2), measure_torch(batch, NAMES, step_size, 2)
+        found, wanted = (each(batch, NAMES, step_size, 2, by_group=True) for each in (measure, measure_torch))
         assert list(found) == list(wanted) == NAMES
         for name, metrics in wanted.items():
             for metric, value in metrics.items():

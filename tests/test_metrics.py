@@ -5,7 +5,11 @@ import math
 import pytest
 import torch
 
-from colrun.metrics import compare, diverged
+import colrun
+from colrun.engine import measure
+from colrun.estimators import parse_estimator
+from colrun.metrics import BY_GROUP, GROUP_METRICS, GROUPS, compare, diverged
+from colrun.networks.batch import Batch
 
 
 def metrics(truth: list[float], estimate: list[float], exists: list[bool] | None = None) -> dict[str, float]:
@@ -87,3 +91,30 @@ def test_sums_are_kept_in_float64() -> None:
     n = 2**24 + 2**12
     ones = torch.ones(1, n)
     assert float(compare({"v": ones}, {"v": 2 * ones}, {"v": ones.bool()})["mean_abs_truth"]) == 1.0
+
+
+@pytest.mark.parametrize("reading", ["text", "release"])
+def test_groups_are_the_metrics_of_their_weights_alone(reading: str) -> None:
+    """Each group against the whole metric of a network from which all other weights were taken away."""
+    net, seq = colrun.network(3, "gru", 4, 3, "60%", 5, reading), colrun.sequence(3, 9, 5)
+    truth, estimate = (colrun.gradients(net, seq, name) for name in ("bptt", "tbptt-2"))
+    name = parse_estimator("tbptt-2")
+    found = measure(Batch.stack([net], [seq]), [name], by_group=True)[name]
+    own = torch.eye(4, dtype=torch.bool).unsqueeze(-1)
+    wanted = {
+        "first": {"A": net.masks["A"], "b": net.masks["b"]},
+        "second": {"B": net.masks["B"], "c": net.masks["c"]},
+        "own": {key: mask & own for key, mask in net.masks.items() if key[0] == "U"}
+        | {key: mask for key, mask in net.masks.items() if key[0] == "q"},
+        "lateral": {key: mask & ~own for key, mask in net.masks.items() if key[0] == "U"},
+        "recurrent": {key: mask for key, mask in net.masks.items() if key[0] == "R"},
+    }
+    assert list(wanted) == list(GROUPS)
+    assert sum(int(mask.sum()) for masks in wanted.values() for mask in masks.values()) == net.parameter_count
+    for group, masks in wanted.items():
+        one = [{key: value[None] for key, value in given.items()} for given in (truth, estimate, masks)]
+        for metric in BY_GROUP:
+            alone = float(compare(*one)[metric])
+            assert float(found[f"{metric}_{group}"]) == pytest.approx(alone, rel=1e-9, nan_ok=True), (group, metric)
+    plain = measure(Batch.stack([net], [seq]), [name])[name]
+    assert set(found) - set(plain) == set(GROUP_METRICS)

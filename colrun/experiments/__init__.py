@@ -12,12 +12,14 @@ from colrun.experiments.grids import (
     ALIGNMENT_AXES,
     DECAY_AXES,
     GROUPING_AXES,
+    NETWORK_AXES,
     Config,
     Skip,
     Values,
     alignment_block_size,
     expand_alignment,
     expand_grouping,
+    expand_networks,
     expand_plain,
 )
 
@@ -87,7 +89,7 @@ EXPERIMENTS = {
             ALIGNMENT_AXES,
             expand_alignment,
             alignment_block_size,
-            lambda config: config[:4] + config[6:-1],  # all but lateral level, step size and draws
+            lambda config: config[:4] + config[6:-2],  # all but lateral level, step size, draws and what is measured
             takes_estimators=True,
             numerics=2,
         ),
@@ -104,8 +106,8 @@ EXPERIMENTS = {
         Experiment(
             "cost",
             "operations, memory and time per step of an estimator's online form",
-            ALIGNMENT_AXES,
-            expand_alignment,
+            NETWORK_AXES,
+            expand_networks,
             lambda _: 1,  # an online form runs on one network
             lambda config: config,
             takes_estimators=True,

@@ -9,7 +9,7 @@ from colrun.engine import Metrics, measure
 from colrun.estimators import EstimatorName, parse_estimator
 from colrun.experiments import Row
 from colrun.experiments.grids import alignment_block_size
-from colrun.metrics import METRICS, SPREAD
+from colrun.metrics import GROUP_METRICS, METRICS, SPREAD
 from colrun.networks.architecture import Architecture
 from colrun.networks.batch import Batch
 from colrun.networks.readings import SWITCHES
@@ -33,6 +33,8 @@ SCHEMA = pa.schema(
         *(pa.field(name, pa.bool_()) for name in SWITCHES[1:]),
         pa.field("draws", pa.int64()),
         *(pa.field(name, pa.float64()) for name in SPREAD),
+        pa.field("by_group", pa.bool_()),
+        *(pa.field(name, pa.float64()) for name in GROUP_METRICS),  # null unless asked for
         pa.field("plugin", pa.string()),  # the source of an estimator that is not colrun's own
     ]
 )
@@ -44,7 +46,9 @@ def run(config: dict[str, Any], seeds: list[int], estimators: list[str]) -> dict
     block = block_of(config, seeds)
     names = [parse_estimator(name) for name in estimators]
     batch = Batch.draw(architecture_of(config), block, config["steps"], DTYPES[config["dtype"]])
-    return rows_of(measure(batch, names, config["step_size"], config["draws"]), seeds, batch.lateral_weights())
+    return rows_of(
+        measure(batch, names, config["step_size"], config["draws"], config["by_group"]), seeds, batch.lateral_weights()
+    )
 
 
 def block_of(config: dict[str, Any], seeds: list[int]) -> tuple[int, ...]:
@@ -64,7 +68,7 @@ def rows_of(
         columns = {metric: values.tolist() for metric, values in metrics.items()}
         for seed in seeds:
             place = seed % size
-            row: Row = dict.fromkeys(SPREAD)
+            row: Row = dict.fromkeys((*SPREAD, *GROUP_METRICS))
             row |= {metric: _null_if_nan(values[place]) for metric, values in columns.items()}
             row |= {"compared": int(columns["compared"][place]), "lateral_weights": lateral_weights[place]}
             rows[seed].append({"estimator": name.family, "window": name.window, **row, "plugin": name.source})

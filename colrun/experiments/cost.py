@@ -40,6 +40,7 @@ SCHEMA = pa.schema(
         *(pa.field(name, pa.int64()) for name in ("steps", "inputs")),
         pa.field("init", pa.string()),
         *(pa.field(name, pa.bool_()) for name in SWITCHES[1:]),
+        pa.field("plugin", pa.string()),
     ]
 )
 KEY = ("estimator", "window")
@@ -69,6 +70,7 @@ def _run(config: dict[str, Any], seed: int, name: EstimatorName) -> Row:
         "states": network.states * network.columns,
         "lateral_weights": network.lateral_weights,
         "diverged": False,
+        "plugin": name.source,
     }
 
 

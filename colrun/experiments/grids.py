@@ -20,7 +20,7 @@ Skip = Callable[[str], None]
 DTYPE = axes.choice("dtype", ("float32", "float64"), "float32", "precision of the computation")
 INPUTS = axes.integer("inputs", 50, "number of inputs")
 
-ALIGNMENT_AXES = (
+NETWORK_AXES = (
     axes.choice("reading", tuple(READINGS), "text", "named set of switches"),
     axes.choice("cell", tuple(CELLS), "additive", "how a column's state is updated"),
     axes.integer("columns", 20, "C, number of columns"),
@@ -35,8 +35,12 @@ ALIGNMENT_AXES = (
     axes.switch("state_bias", None, "a trainable bias in every p"),
     axes.switch("mask_own_recurrence", None, "R_ii is masked like a lateral weight"),
     axes.switch("mask_recurrence", None, "R_ij is masked"),
-    axes.integer("draws", 1, "runs of each stochastic estimator, over which its metrics are averaged"),
 )
+MEASURED_AXES = (
+    axes.integer("draws", 1, "runs of each stochastic estimator, over which its metrics are averaged"),
+    axes.switch("by_group", False, "metrics of every group of weights as well"),
+)
+ALIGNMENT_AXES = (*NETWORK_AXES, *MEASURED_AXES)
 
 DENSE_RNN = "dense-rnn"
 GROUPING_AXES = (
@@ -55,6 +59,14 @@ DECAY_AXES = (
 
 
 def expand_alignment(values: Values, skip: Skip) -> Iterator[Config]:
+    """Networks, and what is measured of them."""
+    measured = list(itertools.product(*(values[axis.name] for axis in MEASURED_AXES)))
+    for network in expand_networks(values, skip):
+        for each in measured:
+            yield (*network, *each)
+
+
+def expand_networks(values: Values, skip: Skip) -> Iterator[Config]:
     """Levels above C-1 are skipped with the reason, equal levels are one, and the reading completes the switches."""
     for reading, columns in itertools.product(values["reading"], values["columns"]):
         levels = _levels(values["lateral"], columns, skip)
@@ -64,8 +76,8 @@ def expand_alignment(values: Values, skip: Skip) -> Iterator[Config]:
             settings[tuple(getattr(complete, name) for name in SWITCHES)] = None
         before = itertools.product([reading], values["cell"], [columns], values["width"])
         after = itertools.product(*(values[name] for name in ("step_size", "dtype", "steps", "inputs")))
-        for first, level, middle, setting, draws in itertools.product(before, levels, after, settings, values["draws"]):
-            yield (*first, level, *middle, *setting, draws)
+        for first, level, middle, setting in itertools.product(before, levels, after, settings):
+            yield (*first, level, *middle, *setting)
 
 
 def expand_grouping(values: Values, skip: Skip) -> Iterator[Config]:

@@ -8,7 +8,7 @@ import pytest
 from colrun.analysis.exponents import fit_exponents
 from colrun.estimators import ESTIMATORS, get_estimator
 from colrun.experiments import cost, get_experiment
-from colrun.experiments.grids import ALIGNMENT_AXES, Values
+from colrun.experiments.grids import NETWORK_AXES, Values
 
 SMALL: dict[str, Any] = {"columns": 4, "width": 4, "inputs": 4, "lateral": 0.1, "steps": 4}
 # Where the leading term leads: rtrl's |h|²|θ| is beside some 7 |h||θ|.
@@ -25,7 +25,7 @@ NAMES = {
 
 
 def rows(changes: dict[str, int], estimators: list[str]) -> list[dict[str, Any]]:
-    values: Values = {axis.name: [axis.default] for axis in ALIGNMENT_AXES}
+    values: Values = {axis.name: [axis.default] for axis in NETWORK_AXES}
     values |= {name: [value] for name, value in (SMALL | changes).items()}
     experiment = get_experiment("cost")
     (config,) = experiment.expand(values, lambda _: None)

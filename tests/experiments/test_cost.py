@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 
 from colrun.experiments import EXPERIMENTS, cost
-from colrun.experiments.grids import ALIGNMENT_AXES, Values
+from colrun.experiments.grids import NETWORK_AXES, Values
 
 
 def config(**changes: Any) -> dict[str, Any]:
-    values: Values = {axis.name: [axis.default] for axis in ALIGNMENT_AXES}
+    values: Values = {axis.name: [axis.default] for axis in NETWORK_AXES}
     values |= {name: [value] for name, value in ({"columns": 5, "width": 3, "inputs": 4, "steps": 6} | changes).items()}
     (found,) = EXPERIMENTS["cost"].expand(values, lambda _: None)
     return EXPERIMENTS["cost"].as_dict(found)
