@@ -19,7 +19,13 @@ output_option = click.option(
 
 @click.group("script")
 def command() -> None:
-    """Print a shell script that runs a sweep through another engine."""
+    """Print a shell script that runs a sweep through another engine.
+
+    \b
+    Examples:
+      colrun script parallel rnn-alignment | bash
+      colrun script slurm rnn-grid -o rnn-grid.sh && bash rnn-grid.sh
+    """
 
 
 @command.command("parallel")
