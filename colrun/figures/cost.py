@@ -1,13 +1,12 @@
 """Operations and memory per step of every online form, measured, with fitted exponents beside those of theory."""
 
-from importlib import import_module
-
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedFormatter, FixedLocator, LogLocator, NullFormatter
 
+from colrun.analysis.exponents import fit_exponents
 from colrun.figures import counts
 from colrun.figures.alignment import legend_order
 from colrun.figures.curves import pairs, rows_of
@@ -30,7 +29,7 @@ MARGINS = Margins(left=4.6, right=9.4, across=13.4, down=5.6, top=5.0)
 def draw(source: Source) -> Figure:
     """A row per quantity, a column per axis: log cost against log size, so that an exponent is a slope."""
     frame, style = source.frame, source.style
-    fits = import_module("colrun.analysis.exponents").fit_exponents(frame)
+    fits = fit_exponents(frame)
     look = looks(pairs(frame))
     shown = [axis for axis in AXES if (fits["axis"] == axis).any()]
     keys = [key(look[pair], style) for pair in legend_order(look)]

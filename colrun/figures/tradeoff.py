@@ -1,7 +1,6 @@
 """What an estimator's quality costs: a metric against operations and memory per step, at some lateral levels."""
 
 import itertools
-from importlib import import_module
 
 import numpy as np
 import pandas as pd
@@ -11,6 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, NullFormatter
 
+from colrun.analysis.tradeoff import tradeoff
 from colrun.figures import counts
 from colrun.figures.alignment import legend_order
 from colrun.figures.curves import Pair, metric_axis, pairs
@@ -28,7 +28,7 @@ MARGINS = Margins(right=1.0, across=1.6, down=6.0, top=5.6)
 def draw(source: Source) -> Figure:
     """Two rows per cell, by operations and by memory, and a column per level; grey joins what nothing cheaper beats."""
     style, metric = source.style, source.metric
-    joined = import_module("colrun.analysis.tradeoff").tradeoff(source.frames["estimators"], source.frames["cost"])
+    joined = tradeoff(source.frames["estimators"], source.frames["cost"])
     there = sorted(joined["lateral"].unique())
     levels = [level for level in LEVELS if level in there] or there[:3]
     cells = sorted(joined["cell"].unique())

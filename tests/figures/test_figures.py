@@ -51,8 +51,6 @@ def heights(line: Line2D) -> NDArray[np.float64]:
 @cache
 def complete(name: str, style: str) -> Figure:
     """Drawn once for all tests: drawing is what takes time."""
-    if "cost" in FIGURES[name].needs:
-        pytest.importorskip("colrun.analysis.exponents")
     return draw(name, source(name, style, seeds="0:2"))
 
 
