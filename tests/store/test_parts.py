@@ -8,7 +8,8 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from colrun.experiments import get_experiment
+from colrun.experiments import EXPERIMENTS, get_experiment
+from colrun.metrics import GROUP_METRICS, SPREAD
 from colrun.store.parts import BrokenPartError, PartIndex, encode, full_schema, make_table, read_index, read_part
 
 CONTRACT = """sweep, experiment, reading, cell, columns, width, lateral, step_size, seed, estimator, window, alignment,
@@ -38,12 +39,12 @@ def part(rows: list[dict[str, Any]]) -> tuple[bytes, PartIndex]:
 def test_the_schema_is_the_contract_and_numerics() -> None:
     wanted = CONTRACT.replace("\n", " ").split(", ")
     names = full_schema(get_experiment("alignment")).names
-    assert names == [*wanted[:-1], "plugin", "numerics", "job"]
+    added = ["draws", *SPREAD, "by_group", *GROUP_METRICS, "plugin", "numerics"]
+    assert names == [*wanted[:-1], *added, "job"]
 
 
 def test_every_parameter_in_a_jobs_identity_is_a_column() -> None:
-    for kind in ("alignment", "decay"):
-        experiment = get_experiment(kind)
+    for experiment in EXPERIMENTS.values():
         names = set(full_schema(experiment).names)
         assert {axis.name for axis in experiment.axes} | {"seed", "numerics", "experiment", "sweep", "job"} <= names
 
@@ -62,11 +63,13 @@ def test_rows_come_back_to_the_bit(tmp_path: Path) -> None:
     back = table.to_pylist()
     for wanted, got in zip(rows, back, strict=True):
         assert {**wanted, "sweep": "x"} == {
-            k: v for k, v in got.items() if k not in ("experiment", "numerics", "plugin")
+            k: v
+            for k, v in got.items()
+            if k not in ("experiment", "numerics", "plugin", "draws", "by_group", *SPREAD, *GROUP_METRICS)
         } | {"sweep": "x"}
     assert str(back[0]["cosine"]) == "-0.0"
     assert back[0]["experiment"] == "alignment"
-    assert back[0]["numerics"] == 1
+    assert back[0]["numerics"] == get_experiment("alignment").numerics
 
 
 @pytest.mark.parametrize("count", [1, 7, 8, 9, 300])

@@ -192,6 +192,11 @@ def test_compaction_names_the_part_that_is_broken(paths: Paths) -> None:
     assert computed(resume(paths)) == 6
 
 
+THEN = experiments.EXPERIMENTS["alignment"].numerics
+NEXT = THEN + 1
+"""Versions of the rows that are there, and of the program that meets them."""
+
+
 @pytest.fixture
 def newer(monkeypatch: pytest.MonkeyPatch) -> None:
     """A program whose numbers have changed."""
@@ -210,7 +215,7 @@ class TestStale:
         """Made by the program as it was."""
         with monkeypatch.context() as patch:
             for name, experiment in list(experiments.EXPERIMENTS.items()):
-                patch.setitem(experiments.EXPERIMENTS, name, replace(experiment, numerics=1))
+                patch.setitem(experiments.EXPERIMENTS, name, replace(experiment, numerics=THEN))
             assert computed(colrun("sweep", write(tmp_path, TINY), "-j", 1, "--out", tmp_path / "out")) == 30
         self.paths = Paths.of(tmp_path / "out", "tiny")
 
@@ -218,26 +223,28 @@ class TestStale:
         before = snapshot(self.paths.sweep)
         result = resume(self.paths)
         assert result.exit_code == 2
-        assert "holds rows of numerics version 1, and this program computes version 2" in result.stderr
+        assert f"holds rows of numerics version {THEN}, and this program computes version {NEXT}" in result.stderr
         assert "--recompute-stale" in result.stderr
         assert snapshot(self.paths.sweep) == before
 
     def test_single_jobs_refuse_too(self) -> None:
         before = snapshot(self.paths.sweep)
         sweep = self.paths.sweep.parents[1] / "sweep.toml"
-        ids = colrun("script", "parallel", sweep).stdout.split("UNITS'\n")[1].splitlines()[0]
+        ids = colrun("job", sweep, "--list", "--results", self.paths.sweep.parents[1] / "empty").stdout.splitlines()[0]
         result = colrun("job", sweep, ids, "--results", self.paths.sweep.parent)
         assert result.exit_code == 2
-        assert "holds rows of numerics version 1" in result.stderr
+        assert f"holds rows of numerics version {THEN}" in result.stderr
         assert snapshot(self.paths.sweep) == before
 
     def test_they_are_reported(self) -> None:
         said = colrun("status", "tiny", "--results", self.paths.sweep.parent).stdout
         assert "tiny: 0 of 30 jobs done, 0 failed, 30 missing" in said
-        assert "stale: rows of numerics version 1, current is 2" in said
+        assert f"stale: rows of numerics version {THEN}, current is {NEXT}" in said
         dry = colrun("sweep", self.paths.sweep.parents[1] / "sweep.toml", "--out", self.paths.sweep.parent, "--dry-run")
-        assert "stale     rows of numerics version 1; current is 2" in dry.stdout
-        with pytest.warns(StaleRowsWarning, match="numerics version 1 of experiment alignment; this program's is 2"):
+        assert f"stale     rows of numerics version {THEN}; current is {NEXT}" in dry.stdout
+        with pytest.warns(
+            StaleRowsWarning, match=f"numerics version {THEN} of experiment alignment; this program's is {NEXT}"
+        ):
             load(self.paths.sweep)
 
     def test_they_are_set_aside_and_recomputed_on_request(self) -> None:
@@ -245,11 +252,11 @@ class TestStale:
         result = resume(self.paths, "--recompute-stale")
         assert result.exit_code == 0
         assert computed(result) == 30
-        assert [path.name for path in (self.paths.stale / "numerics-1").iterdir()] == old
+        assert [path.name for path in (self.paths.stale / f"numerics-{THEN}").iterdir()] == old
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             frame = load(self.paths.sweep)
-        assert set(frame["numerics"]) == {2}
+        assert set(frame["numerics"]) == {NEXT}
         assert len(frame) == 60
         assert computed(resume(self.paths)) == 0
 
@@ -272,7 +279,7 @@ def test_provenance(tmp_path: Path) -> None:
     assert facts["sweep_file"] == path.read_text()
     assert facts["colrun"] == package.__version__
     assert facts["experiment"] == "alignment"
-    assert facts["numerics"] == 1
+    assert facts["numerics"] == THEN
     assert {"torch", "numpy", "pandas", "pyarrow"} <= facts["packages"].keys()
     assert facts["cpu"]
     assert facts["host"]
