@@ -15,14 +15,14 @@ from colrun.networks.cells import CELLS
 from colrun.networks.lateral import FEW, survival
 
 PRICES: dict[str, float] = {
-    "calls": 5.8e-4,
-    "products": 2.3e-12,
-    "whole": 5.1e-9,
-    "steps": 1.2e-11,
-    "elements": 2.2e-9,
-    "sums": 2.0e-9,
-    "credits": 3.8e-10,
-    "rows": 3.1e-5,
+    "calls": 4.1e-4,
+    "products": 7.2e-12,
+    "whole": 2.5e-9,
+    "steps": 1.8e-11,
+    "elements": 8.1e-10,
+    "sums": 2.0e-10,
+    "credits": 2.0e-10,
+    "rows": 1.7e-5,
 }
 """Seconds for each unit of `counts`, in float32."""
 GROUPS_SECONDS = 6.5e-11
@@ -156,7 +156,7 @@ def counts(
     }
 
 
-REFERENCE_SECONDS = 0.0021
+REFERENCE_SECONDS = 0.0018
 """One 512 x 512 float32 matrix product on one core of the machine that the prices are for."""
 
 
