@@ -44,9 +44,10 @@ def fit_exponents(frame: pd.DataFrame) -> pd.DataFrame:
             same = dict(zip(fixed, key, strict=True)) | {varied: None}
             common = {name: same[name] for name in (*NAME, *SETTING)} | {"axis": axis, "points": len(means)}
             common |= {"smallest": x.min(), "largest": x.max()}
+            even = axis == "parameters" and same["lateral"] in (0, same["columns"] - 1)
             for quantity in QUANTITIES:
                 fitted = slope(x, means[quantity].to_numpy(dtype=float))
-                expected = theory(str(same["estimator"]), quantity, axis)
+                expected = theory(str(same["estimator"]), quantity, axis, even)
                 rows.append(common | {"quantity": quantity, "exponent": fitted, "theory": expected})
     columns = [*NAME, "axis", "quantity", *SETTING, "points", "smallest", "largest", "exponent", "theory"]
     table = pd.DataFrame(rows, columns=columns)
@@ -60,9 +61,9 @@ def slope(x: NDArray[np.float64], y: NDArray[np.float64]) -> float:
     return float(np.polyfit(np.log(x), np.log(y), 1)[0])
 
 
-def theory(estimator: str, quantity: str, axis: str) -> float | None:
-    """The exponent that the estimator's file states; None if it states none."""
+def theory(estimator: str, quantity: str, axis: str, even: bool) -> float | None:
+    """The exponent that the estimator's file states, on an even network or on any; None if it states none."""
     if quantity not in ("operations", "memory") or estimator not in ESTIMATORS:
         return None
     power = getattr(get_estimator(estimator), quantity)
-    return None if power is None else power.along(axis)
+    return None if power is None else power.along(axis, even)

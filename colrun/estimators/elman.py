@@ -4,7 +4,7 @@
 
     credit     c(t) = -δ w on h: that of tbptt with a window of 1
 
-Cost: one backward step per step; no memory between steps.
+Cost: one backward step per step, O(|θ|); between steps nothing is held but the state.
 Reference: Elman 1990.
 """
 
@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 
 from torch import Tensor
 
-from colrun.estimators.base import Online
-from colrun.estimators.tbptt import TBPTT, OnlineTBPTT
+from colrun.estimators.base import Online, predict
+from colrun.estimators.tbptt import TBPTT
+from colrun.estimators.theory import Power
 from colrun.networks.base import Network
 from colrun.networks.trajectory import Trajectory
 
@@ -22,12 +23,26 @@ if TYPE_CHECKING:
     from colrun.compiled import Compiled
 
 
+class OnlineElman(Online):
+    """Keeps no graph: s and w before a step are constants."""
+
+    def step(self, x_t: Tensor, y_t: Tensor) -> None:
+        """Forward and back."""
+        s_t = self.network.step(self.theta, x_t, self.s)
+        loss, _, w_tp1 = predict(self.w, s_t[0], y_t, self.step_size)
+        self.backward([loss], None, [])
+        self.s, self.w = s_t.detach(), w_tp1.detach()
+
+
 class Elman(TBPTT):
     """The window-1 case, by the name under which the literature knows it."""
 
+    operations = Power(parameters=1)
+    memory = Power(states=1)
+
     def online(self, network: Network, step_size: float | None, window: int | None) -> Online:  # noqa: ARG002
-        """A window of one step."""
-        return OnlineTBPTT(network, step_size, 1)
+        """One step, and nothing of those before."""
+        return OnlineElman(network, step_size)
 
     def credits(self, trajectory: Trajectory, windows: Several[int | None]) -> list[Tensor]:
         """The own loss of each step."""

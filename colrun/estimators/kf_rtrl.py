@@ -17,21 +17,24 @@ which only the product matters. Where w learns the state is (s, w), A: (P + C) x
 
     credit     of pre-activations: c̃(t) = c(t) p2(t) χ(t),   χ(t) = ∂L(t)/∂s(t) · A(t) + p1(t+1) χ(t+1)
 
-Cost: |h|² (C W + gates) operations and |h| (C W + gates) memory per step: cubic in |h| in the paper's network.
+Cost: |h|² (C W + gates) operations and |h| (C W + gates) memory per step, that being the rows of all matrices: cubic in
+|h| in the paper's network. Whatever else there is, u and D along existing links, is O(|θ|) where laterals are few.
 Reference: Mujika, Meier and Steger 2018.
 """
 
 from collections.abc import Sequence as Several
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 import torch
 from torch import Tensor
 
-from colrun.estimators.base import Online, predict
+from colrun.estimators.base import Online
+from colrun.estimators.kf_rtrl_online import OnlineKFRTRL
 from colrun.estimators.stochastic import Credit, Signs, Stochastic, balance, learner_jacobian, learner_loss
+from colrun.estimators.theory import Power
 from colrun.kernels import kronecker
 from colrun.networks.base import Network
-from colrun.networks.columnar import ColumnarNetwork, Layered
+from colrun.networks.columnar import ColumnarNetwork
 from colrun.networks.contraction import PreactivationCredit
 from colrun.networks.trajectory import Trajectory
 
@@ -39,101 +42,14 @@ AT_ONCE = 1_000_000
 """Numbers of D that are held at once."""
 
 
-class Pair(NamedTuple):
-    """u (K, columns) and A (Q, K, rows) of K matrices of one shape."""
-
-    u: Tensor
-    A: Tensor
-
-
-class OnlineKFRTRL(Online):
-    """Pairs of every kind. ∂s/∂(pre-activations) takes one backward pass per number of state; none reaches θ."""
-
-    def __init__(self, network: ColumnarNetwork, step_size: float | None, signs: Signs) -> None:
-        super().__init__(network, step_size)
-        self.columnar, self.signs = network, signs
-        C, W, K = network.columns, network.architecture.width, len(network.gates) * network.columns
-        Q = self.s.numel() + (0 if step_size is None else C)
-        new = self.w.new_zeros
-        self.pairs = [
-            Pair(new(C, network.theta["A"].shape[-1] + 1), new(Q, C, W)),
-            Pair(new(C, W + 1), new(Q, C, W)),
-            Pair(new(K, C * W + 1), new(Q, K, 1)),
-        ]
-        if network.architecture.recurrent:
-            self.pairs.append(Pair(new(K, C), new(Q, K, 1)))
-
-    def step(self, x_t: Tensor, y_t: Tensor) -> None:
-        """Forward, the pairs, the gradient, then LMS and its tangent."""
-        s_tm1 = self.s.detach().requires_grad_()
-        at = self.columnar.layers(self.theta, x_t, s_tm1)
-        wanted = [at.first, at.second, at.a, at.r][: len(self.pairs)]
-        P, C = at.s.numel(), self.columnar.columns
-        rows = torch.eye(P, dtype=at.s.dtype).reshape(P, *at.s.shape)
-        grads = torch.autograd.grad(at.s, [*wanted, s_tm1], rows, is_grads_batched=True, allow_unused=True)
-        *D, J = (v.new_zeros(P, *v.shape) if g is None else g for v, g in zip([*wanted, s_tm1], grads, strict=True))
-        self.s = at.s.detach()
-        h_t, w_t = self.s[0], self.w
-        _, delta, self.w = predict(w_t, h_t, y_t, self.step_size)
-        sizes = [pair.u.shape[0] for pair in self.pairs]
-        signs = torch.split(self.signs.take(sum(sizes)).to(h_t.dtype), sizes)
-        credits = []
-        for n, (pair, seen, local, sign) in enumerate(zip(self.pairs, self._inputs(at, s_tm1), D, signs, strict=True)):
-            u, A = take_in(pair, seen.detach(), local.reshape(P, *pair.A.shape[1:]), J.reshape(P, P), sign)
-            A_h, A_w = A[:C], A[P:]
-            credits.append(-delta * torch.einsum("c,ckn->kn", w_t, A_h))
-            if self.step_size is not None:
-                credits[n] -= delta * torch.einsum("c,ckn->kn", h_t, A_w)
-                delta_A = -torch.einsum("c,ckn->kn", w_t, A_h) - torch.einsum("c,ckn->kn", h_t, A_w)
-                A_w = A_w + self.step_size * (h_t[:, None, None] * delta_A + delta * A_h)
-            self.pairs[n] = Pair(u, torch.cat([A[:P], A_w]))
-        self._add(
-            [torch.einsum("kn,km->knm", credit, pair.u) for credit, pair in zip(credits, self.pairs, strict=True)]
-        )
-
-    def _inputs(self, at: Layered, s_tm1: Tensor) -> list[Tensor]:
-        """What each matrix multiplies, (K, columns); 0 where the weight does not exist."""
-        one = at.f.new_ones(at.f.shape[0], 1)
-        bias = self.pairs[2].u.new_full((self.pairs[2].u.shape[0], 1), self.columnar.architecture.switches.state_bias)
-        U = torch.cat([self._exists("U") * at.f.flatten(), bias], dim=1)
-        found = [torch.cat([at.seen, one], dim=1), torch.cat([at.z, one], dim=1), U]
-        return [*found, self._exists("R") * s_tm1[0]] if len(self.pairs) > 3 else found
-
-    def _exists(self, kind: str) -> Tensor:
-        """Masks of all gates, (G·C, columns)."""
-        return torch.cat([self.columnar.masks[f"{kind}.{gate}"].flatten(1) for gate in self.columnar.gates])
-
-    def _add(self, found: list[Tensor]) -> None:
-        """Gradients (K, rows, columns) of each kind of matrix, into the total."""
-        C, W = self.columnar.columns, self.columnar.architecture.width
-        for name, gradient in zip(("A", "B"), found, strict=False):
-            self.total[name] += gradient[..., :-1]
-            self.total[{"A": "b", "B": "c"}[name]] += gradient[..., -1]
-        for g, gate in enumerate(self.columnar.gates):
-            rows = slice(g * C, (g + 1) * C)
-            self.total[f"U.{gate}"] += found[2][rows, 0, :-1].reshape(C, C, W)
-            if f"q.{gate}" in self.total:
-                self.total[f"q.{gate}"] += found[2][rows, 0, -1]
-            if len(found) > 3:
-                self.total[f"R.{gate}"] += found[3][rows, 0]
-
-
-def take_in(pair: Pair, seen: Tensor, D: Tensor, J: Tensor, sign: Tensor) -> Pair:
-    """One step of K pairs; D is (P, K, rows), and rows of A beyond P, those of w, have moved already."""
-    P = D.shape[0]
-    moved = torch.cat([torch.tensordot(J, pair.A[:P], dims=1), pair.A[P:]])
-    p1, p1_inverse = balance(moved.square().sum((0, 2)).sqrt(), pair.u.square().sum(1).sqrt())
-    p2, p2_inverse = balance(D.square().sum((0, 2)).sqrt(), seen.square().sum(1).sqrt())
-    A = p1_inverse[:, None] * moved
-    A[:P] += (sign * p2_inverse)[:, None] * D
-    return Pair(p1[:, None] * pair.u + (sign * p2)[:, None] * seen, A)
-
-
 class KFRTRL(Stochastic):
     """All draws at once, a few columns at a time."""
 
     name = "kf-rtrl"
     needs_columns = True
+    takes_lists = True
+    operations = Power(states=2, activations=1)
+    memory = Power(states=1, activations=1)
 
     def online(self, network: Network, step_size: float | None, window: int | None) -> Online:  # noqa: ARG002
         """A pair for every matrix."""

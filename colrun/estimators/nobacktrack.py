@@ -27,12 +27,18 @@ from torch import Tensor
 from colrun.estimators.base import Online
 from colrun.estimators.rank_one import OnlineRankOne, local_gram, rank_one_credits
 from colrun.estimators.stochastic import Credit, Signs, Stochastic, balance
+from colrun.estimators.theory import Power
 from colrun.networks.base import Network
+from colrun.networks.columnar import ColumnarNetwork
 from colrun.networks.trajectory import Trajectory
 
 
 class OnlineNoBackTrack(OnlineRankOne):
     """A scale for the noise of each state."""
+
+    def __init__(self, network: ColumnarNetwork, step_size: float | None, signs: Signs) -> None:
+        super().__init__(network, step_size, signs)
+        self.owner = network.owner
 
     def update(self, x_t: Tensor, s_tm1: Tensor, s_t: Tensor, moved: Tensor, on_loss: tuple[Tensor, Tensor]) -> None:
         """The pair first: the loss sees the noise of its own step."""
@@ -42,14 +48,16 @@ class OnlineNoBackTrack(OnlineRankOne):
         self.add(self.along(self.s_tilde, on_loss))
 
     def own_norms(self, x_t: Tensor, s_tm1: Tensor) -> Tensor:
-        """‖∂s_i(t)/∂θ_i‖ as (S, C): the first index of every tensor is the column that owns the weight."""
+        """‖∂s_i(t)/∂θ_i‖ as (S, C), over the weights that column i owns."""
         s_t = self.network.step(self.theta, x_t, s_tm1, stop_lateral=True)
         wanted = list(self.theta.values())
-        rows = [torch.autograd.grad(s_k.sum(), wanted, retain_graph=True, materialize_grads=True) for s_k in s_t]
-        squares = [
-            [grad.square().flatten(1).sum(1) if grad.ndim > 1 else grad.square() for grad in row] for row in rows
-        ]
-        return torch.stack([torch.stack(row).sum(0).sqrt() for row in squares])
+        squares = torch.zeros_like(s_t)
+        for s_k, square in zip(s_t, squares, strict=True):
+            grads = torch.autograd.grad(s_k.sum(), wanted, retain_graph=True, materialize_grads=True)
+            for owner, grad in zip(self.owner.values(), grads, strict=True):
+                squares_of = grad.square().flatten(1).sum(1) if grad.ndim > 1 else grad.square()
+                square.index_add_(0, owner.flatten(), squares_of)
+        return squares.sqrt()
 
 
 def scales(norms: Tensor) -> tuple[Tensor, Tensor]:
@@ -78,10 +86,14 @@ class NoBackTrack(Stochastic):
     """All draws at once."""
 
     name = "nobacktrack"
+    takes_lists = True
+    operations = Power(parameters=1)
+    memory = Power(parameters=1)
     needs_columns = True
 
     def online(self, network: Network, step_size: float | None, window: int | None) -> Online:  # noqa: ARG002
         """One pair of vectors."""
+        assert isinstance(network, ColumnarNetwork)
         return OnlineNoBackTrack(network, step_size, Signs(network.seed, self.name, self.draw))
 
     def drawn(self, trajectory: Trajectory, draws: Several[int]) -> list[Credit]:

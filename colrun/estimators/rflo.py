@@ -31,6 +31,7 @@ from torch import Tensor
 
 from colrun.estimators.base import Online, StateCredit, predict
 from colrun.estimators.master_user import OnlineMasterUser, own_credit
+from colrun.estimators.theory import Power
 from colrun.networks.base import Network
 from colrun.networks.cells import get_cell
 from colrun.networks.columnar import ColumnarNetwork
@@ -72,6 +73,9 @@ class RFLO(StateCredit):
     """With random feedback, as published, or with w."""
 
     crosses = False
+    takes_lists = True
+    operations = Power(parameters=1)
+    memory = Power(parameters=1)
     needs_columns = True
 
     def __init__(self, symmetric: bool) -> None:

@@ -13,7 +13,8 @@ column's features reach another, and a k at which nothing new is reached is rtrl
                u_i takes c^{u_i}_i, and the features of column i take Σ_j c^{φ_i}_j ∂s_j/∂f_i
 
 Cost: Σ_g |P_g||θ_g| memory and Σ_g |P_g|²|θ_g| operations per step: |θ| where every set is one state, up to rtrl's.
-Where w learns and k ≥ 2, C|θ| more of both.
+At a fixed lateral ratio |P_g| does not depend on C, so both are linear in |θ| ∝ C. Where w learns and k ≥ 2, C|θ| more
+of both.
 Reference: Menick, Elsen, Evci, Osindero, Simonyan and Graves 2021.
 """
 
@@ -25,6 +26,7 @@ from torch import Tensor
 from colrun.estimators.base import Estimator, Online
 from colrun.estimators.reach import tracked
 from colrun.estimators.snap_online import OnlineSnAp
+from colrun.estimators.theory import Power
 from colrun.networks.base import Gradients, Network
 from colrun.networks.columnar import ColumnarNetwork
 from colrun.networks.contraction import contract, into_columns
@@ -35,6 +37,9 @@ class SnAp(Estimator):
     """`window` is the order k."""
 
     needs_columns = True
+    takes_lists = True
+    operations = Power(parameters=1, reached=2, window=None)
+    memory = Power(parameters=1, reached=1, window=None)
 
     def online(self, network: Network, step_size: float | None, window: int | None) -> Online:
         """The influence matrix, as far as it is tracked."""

@@ -22,6 +22,7 @@ from torch import Tensor
 from colrun.estimators.base import Online
 from colrun.estimators.rank_one import OnlineRankOne, local_gram, norm, rank_one_credits
 from colrun.estimators.stochastic import Credit, Signs, Stochastic, balance
+from colrun.estimators.theory import Power
 from colrun.networks.base import Network
 from colrun.networks.trajectory import Trajectory
 
@@ -50,6 +51,9 @@ class UORO(Stochastic):
     """All draws at once."""
 
     name = "uoro"
+    takes_lists = True
+    operations = Power(parameters=1)
+    memory = Power(parameters=1)
 
     def online(self, network: Network, step_size: float | None, window: int | None) -> Online:  # noqa: ARG002
         """One pair of vectors."""

@@ -60,7 +60,7 @@ def _run(config: dict[str, Any], seed: int, name: EstimatorName) -> Row:
         network = list_laterals(network)
     warm = name.window or 0
     data = sequence(seed, warm + T, config["inputs"], dtype)
-    counted = _count(estimator.online(network, alpha, name.window), network, data, warm)
+    counted = _count(estimator.online(network, alpha, name.window), data, warm)
     return {
         "estimator": name.family,
         "window": name.window,
@@ -74,9 +74,9 @@ def _run(config: dict[str, Any], seed: int, name: EstimatorName) -> Row:
     }
 
 
-def _count(online: Online, network: ColumnarNetwork, data: Sequence, warm: int) -> Row:
+def _count(online: Online, data: Sequence, warm: int) -> Row:
     """Operations per step by kind, and memory."""
-    known = [data.x, data.y, *tensors_of(network), *online.theta.values(), *online.total.values()]
+    known = [data.x, data.y, *tensors_of(online.network), *online.theta.values(), *online.total.values()]
     memory = 0
     gc.freeze()  # what is there already is no garbage, and looking through it takes long
     try:

@@ -33,6 +33,23 @@ def test_memory_by_hand() -> None:
     assert row("master-user", dtype="float64")["memory"] - 8 * (theta + 5) in range(owner + 1)
 
 
+def test_memory_of_further_estimators_by_hand() -> None:
+    """As above; without lateral weights a link leads from each column to itself. Indices have 8 bytes."""
+    C, W, inputs = 5, 3, 4
+    theta = C * (W * 5 + W + W * W + W + W + 1)
+    assert row("elman")["memory"] == 4 * C
+    assert row("rflo-symmetric")["memory"] == row("master-user")["memory"]
+    assert row("rflo")["memory"] == row("master-user")["memory"] + 4 * C
+    assert row("uoro")["memory"] == 4 * (theta + C + 2 * C)  # θ̃, the state, and τ̃
+    assert row("nobacktrack")["memory"] - row("uoro")["memory"] in range(8 * C + 1)
+    links, listed = 8 * 2 * C, 8 * C  # ends of each link; the link of each R
+    one = row("snap-1")["memory"]
+    assert one - 4 * (theta + C) - links - listed in range(8 * C * 10 + 1)  # M, and a few indices for each column
+    pairs = C * C * W * 2 + C * C * 2 + C * (inputs + 2) + C * (W + 1) + C * W + C  # each A, then each u
+    rows_of = 8 * (C * W + C)
+    assert row("kf-rtrl")["memory"] - 4 * (pairs + C) - links - listed in range(rows_of, rows_of + 8 * C + 1)
+
+
 def test_a_window_holds_as_many_graphs_as_steps() -> None:
     one, two, four = (row(f"tbptt-{k}", steps=3)["memory"] for k in (1, 2, 4))
     assert four - two == 2 * (two - one) > 0
@@ -55,7 +72,7 @@ def test_operations_are_those_of_full_windows() -> None:
 def test_masked_weights_cost_nothing() -> None:
     """Per weight that exists a step costs about the same at all levels; work on all of U would grow sevenfold."""
     shape = {"columns": 12, "width": 3, "inputs": 2}
-    for estimator in ("master-user", "tbptt-2", "bptt"):
+    for estimator in ("master-user", "tbptt-2", "bptt", "elman", "rflo", "uoro", "nobacktrack"):
         sparse, dense = (row(estimator, lateral=level, **shape) for level in (0.0, "dense"))
         assert dense["parameters"] > 2.5 * sparse["parameters"]
         ratio = [found["operations"] / found["parameters"] for found in (sparse, dense)]
