@@ -9,6 +9,8 @@ over seeds). The axes are those of estimators/theory.py:
     window       k, over the windows of one estimator
 """
 
+from typing import cast
+
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
@@ -44,7 +46,7 @@ def fit_exponents(frame: pd.DataFrame) -> pd.DataFrame:
             same = dict(zip(fixed, key, strict=True)) | {varied: None}
             common = {name: same[name] for name in (*NAME, *SETTING)} | {"axis": axis, "points": len(means)}
             common |= {"smallest": x.min(), "largest": x.max()}
-            even = axis == "parameters" and same["lateral"] in (0, same["columns"] - 1)
+            even = axis == "parameters" and same["lateral"] in (0, cast(int, same["columns"]) - 1)
             for quantity in QUANTITIES:
                 fitted = slope(x, means[quantity].to_numpy(dtype=float))
                 expected = theory(str(same["estimator"]), quantity, axis, even)

@@ -1,5 +1,6 @@
 """Which columns act on which in one step, as a list, and how strongly: Jacobians of a step without work on zeros."""
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -20,10 +21,10 @@ class Links:
         C, W = network.columns, network.architecture.width
         pairs = torch.arange(C) * (C + 1)  # a pair of columns as one number, to·C + source
         of_U, of_R = (self._pairs(kind) for kind in "UR")
-        lateral = torch.cat([*of_U.values(), pairs[:0]]).unique()
+        lateral = _distinct([*of_U.values(), pairs[:0]])
         links = torch.cat([pairs, lateral])
         self.of_features = len(links)
-        known = torch.cat([links, *of_R.values()]).unique()
+        known = _distinct([links, *of_R.values()])
         links = torch.cat([links, known[~torch.isin(known, links)]])
         self.to, self.source = links // C, links % C
         place = self.place().flatten()
@@ -91,3 +92,7 @@ class Links:
             into = self.at[name] * W + self.unit[name]
             found.index_add_(0, into, (by_a[:, g, self.network.places[name].to] * theta[name]).T)
         return found.reshape(-1, W, S).transpose(1, 2)
+
+
+def _distinct(parts: list[Tensor]) -> Tensor:
+    return torch.from_numpy(np.unique(torch.cat(parts).numpy()))

@@ -82,7 +82,7 @@ def test_dry_run_writes_nothing_and_counts(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["gone"], "sweep 'gone' is not known; it must be one of demo"),
+        (["gone"], "sweep 'gone' is not known; it must be one of cost, demo, "),
         (["SWEEP", "gone.toml"], "there is no sweep file 'gone.toml'"),
         (["SWEEP", "SWEEP"], "two of the sweeps are named 'tiny'"),
         (["SWEEP", "--columns", "x"], "columns is 'x'; it must be a whole number"),

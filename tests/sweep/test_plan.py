@@ -142,7 +142,7 @@ def test_decay_grids_overlap_too() -> None:
 
 
 # Identity. These literals are results on people's disks: if one changes, every stored result is orphaned.
-ALIGNMENT_ID = "4807e860193378eb"
+ALIGNMENT_ID = "b932b843a2836d08"
 DECAY_ID = "0f822cb937917cee"
 
 
@@ -160,7 +160,7 @@ def test_identity_is_a_documented_hash() -> None:
     assert entry.experiment.canonical(entry.config) == (
         "experiment=alignment;numerics=2;reading='text';cell='additive';columns=3;width=2;lateral=0.5;step_size=None;"
         "dtype='float32';steps=10;inputs=5;init='xavier';own_state=True;state_bias=False;mask_own_recurrence=False;"
-        "mask_recurrence=True;draws=1"
+        "mask_recurrence=True;draws=1;by_group=False"
     )
     assert entry.id == ALIGNMENT_ID
     decay = only(ONE_DECAY)
@@ -173,7 +173,7 @@ def test_identity_is_a_documented_hash() -> None:
 ALIGNMENT_CHANGES: list[dict[str, Any]] = [
     {"reading": "release"}, {"cell": "gru"}, {"columns": 4}, {"width": 3}, {"lateral": 0.51}, {"step_size": 0.01},
     {"step_size": 0.02}, {"dtype": "float64"}, {"steps": 11}, {"inputs": 6}, {"init": "pytorch"}, {"own_state": False},
-    {"state_bias": True}, {"mask_own_recurrence": True}, {"mask_recurrence": False}, {"draws": 2},
+    {"state_bias": True}, {"mask_own_recurrence": True}, {"mask_recurrence": False}, {"draws": 2}, {"by_group": True},
 ]  # fmt: skip
 DECAY_CHANGES: list[dict[str, Any]] = [
     {"cell": "gru"}, {"hidden": 4}, {"bias": True}, {"dtype": "float64"}, {"steps": 5}, {"inputs": 4}

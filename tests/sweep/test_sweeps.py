@@ -28,10 +28,11 @@ GRID_CONFIGS = 5 * sum(len(levels) for levels in GRID_LEVELS.values())
 ALL = [
     "bptt",
     "rtrl",
-    *("tbptt-1", "tbptt-5", "tbptt-20", "tbptt-40"),
+    *("elman", "tbptt-5", "tbptt-20", "tbptt-40"),
     *("tbptt-block-5", "tbptt-block-20", "tbptt-block-40"),
     "master-user",
     "master-user-groups",
+    *("snap-1", "snap-2", "rflo", "rflo-symmetric", "uoro", "nobacktrack", "kf-rtrl"),
 ]
 SEEDS = {"demo": "0:30", "cost": "0"}
 TABLE: dict[str, tuple[int, list[str] | None]] = {
