@@ -19,15 +19,17 @@ LAYERS = ("A", "b", "B", "c")  # φ; the rest is u
 class Influence:
     """One group of one column: its part of M and, where w learns, of Mw; its weights are one row of numbers."""
 
-    def __init__(self, reached: Tensor, order: int, place: Tensor, like: Tensor, spans: dict[str, slice]) -> None:
+    def __init__(
+        self, reached: Tensor, reached_w: Tensor, place: Tensor, like: Tensor, spans: dict[str, slice]
+    ) -> None:
         self.spans = spans
         self.sizes = [span.stop - span.start for span in spans.values()]
         self.reached = reached
         """The states that it tracks."""
         self.within = place[reached][:, reached]
         self.M = like.new_zeros(len(reached), like.shape[0], sum(self.sizes))
-        self.reached_w = reached if order == 1 else torch.arange(like.shape[1])
-        self.place_in_w = torch.searchsorted(self.reached_w, reached)
+        self.reached_w = reached_w
+        self.place_in_w = torch.searchsorted(reached_w, reached)
         self.Mw: Tensor | None = None
 
     def advance(self, by_states: Tensor, local: Tensor, states: Tensor) -> None:
@@ -61,16 +63,15 @@ class OnlineSnAp(OnLists):
         (sets,) = tracked(whole.architecture, whole.masks, [order])
         spans = column_spans(listed)
         columns = range(listed.columns)
-        self.of_gates, self.of_layers = (
-            [
-                Influence(
-                    sets[group, i].nonzero().squeeze(1), order, place, self.s,
-                    {name: each[i] for name, each in spans.items() if (name in LAYERS) == bool(group)},
-                )
-                for i in columns
-            ]
-            for group in (0, 1)
-        )  # fmt: skip
+        every = torch.arange(listed.columns)
+        self.of_gates: list[Influence] = []
+        self.of_layers: list[Influence] = []
+        for group, found in enumerate((self.of_gates, self.of_layers)):
+            names = [name for name in spans if (name in LAYERS) == bool(group)]
+            for i in columns:
+                reached = sets[group, i].nonzero().squeeze(1)
+                of_column = {name: spans[name][i] for name in names}
+                found.append(Influence(reached, reached if order == 1 else every, place, self.s, of_column))
         source, to = self.links.source[: self.links.of_features], self.links.to[: self.links.of_features]
         self.entering = [(source == i).nonzero().squeeze(1) for i in columns]
         """The links by which features of a column enter states, and the places of those among the states reached."""

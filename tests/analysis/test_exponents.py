@@ -40,7 +40,7 @@ def test_online_forms_cost_what_theory_says(family: str) -> None:
     measured = names if power.reached else names[:1]  # its order is a window by name only: it goes back no further
     points = [point for axis in GROWTH.values() for point in axis]
     if power.reached:
-        points += [point | {"lateral": level} for point in GROWTH["parameters"] for level in (0, "dense")]
+        points += [point | {"lateral": level} for point in GROWTH["parameters"] for level in (0.0, "dense")]
     found = [row for point in points for row in rows(point, measured)]
     if power.window:
         found += rows({}, names)

@@ -76,7 +76,7 @@ def test_masked_weights_cost_nothing() -> None:
         sparse, dense = (row(estimator, lateral=level, **shape) for level in (0.0, "dense"))
         assert dense["parameters"] > 2.5 * sparse["parameters"]
         ratio = [found["operations"] / found["parameters"] for found in (sparse, dense)]
-        assert 0.6 < ratio[1] / ratio[0] < 1.1, estimator
+        assert 0.6 < ratio[1] / ratio[0] < 1.2, estimator  # credit goes back through U, and not through A
 
 
 def test_rows_have_every_column_and_are_the_same_twice() -> None:
