@@ -17,7 +17,7 @@ output_option = click.option(
 )
 
 
-@click.group("script")
+@click.group("script", no_args_is_help=False)
 def command() -> None:
     """Print a shell script that runs a sweep through another engine.
 

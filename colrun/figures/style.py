@@ -99,6 +99,7 @@ PALETTE: dict[str, tuple[int, Any]] = {
     "nobacktrack": (4, DASHDOT),
     "kf-rtrl": (2, DASHED),
     "rflo": (5, DASHDOT),
+    "rflo-symmetric": (9, DASHED),
     "elman": (7, DOTTED),
     "rtrl": (7, DOTTED),
     "bptt": (7, DOTTED),
@@ -114,6 +115,7 @@ NAMES = {
     "nobacktrack": "NoBackTrack",
     "kf-rtrl": "KF-RTRL",
     "rflo": "RFLO",
+    "rflo-symmetric": "RFLO, feedback w",
     "elman": "Elman",
     "rtrl": "RTRL",
     "bptt": "BPTT",
@@ -126,6 +128,7 @@ SHORT = {
     "dense-rnn": "RNN",
     "nobacktrack": "NoBT",
     "kf-rtrl": "KF",
+    "rflo-symmetric": "RFLO w",
 }
 """Where the full name would not fit beside a panel."""
 

@@ -15,21 +15,21 @@ from colrun.networks.cells import CELLS
 from colrun.networks.lateral import FEW, survival
 
 PRICES: dict[str, float] = {
-    "calls": 4.1e-4,
-    "products": 7.2e-12,
-    "whole": 2.5e-9,
-    "steps": 1.8e-11,
-    "elements": 8.1e-10,
-    "sums": 2.0e-10,
-    "credits": 2.0e-10,
-    "rows": 1.7e-5,
+    "calls": 4.8e-4,
+    "products": 8.4e-12,
+    "whole": 2.9e-9,
+    "steps": 2.1e-11,
+    "elements": 9.5e-10,
+    "sums": 2.3e-10,
+    "credits": 2.3e-10,
+    "rows": 2.0e-5,
 }
-"""Seconds for each unit of `counts`, in float32."""
+"""Seconds for each unit of `counts`, in float32: as fitted, times 1.17, by which whole sweeps took longer."""
 GROUPS_SECONDS = 6.5e-11
 """For each number that master-user-groups goes through: one backward pass per state over all steps."""
 DECAY_SECONDS = 0.004
 DRAWS = [axis.name for axis in ALIGNMENT_AXES].index("draws")
-STEP_SECONDS, OPERATION_SECONDS = 2.4e-3, 2.5e-11
+STEP_SECONDS, OPERATION_SECONDS = 3.4e-3, 3.5e-11
 """Of an online form, counted and timed: for one pass over the network, and for each of its operations."""
 FLOAT64 = 1.9
 """How much longer float64 takes."""
