@@ -9,6 +9,8 @@ over seeds). The axes are those of estimators/theory.py:
     window       k, over the windows of one estimator
 """
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
@@ -41,7 +43,7 @@ def fit_exponents(frame: pd.DataFrame) -> pd.DataFrame:
             if len(means) < LEAST_POINTS:
                 continue
             x = (means["parameters"] if axis == "parameters" else means.index.to_series()).to_numpy(dtype=float)
-            same = dict(zip(fixed, key, strict=True)) | {varied: None}
+            same: dict[str, Any] = dict(zip(fixed, key, strict=True)) | {varied: None}
             common = {name: same[name] for name in (*NAME, *SETTING)} | {"axis": axis, "points": len(means)}
             common |= {"smallest": x.min(), "largest": x.max()}
             even = axis == "parameters" and same["lateral"] in (0, same["columns"] - 1)

@@ -20,10 +20,10 @@ class Links:
         C, W = network.columns, network.architecture.width
         pairs = torch.arange(C) * (C + 1)  # a pair of columns as one number, to·C + source
         of_U, of_R = (self._pairs(kind) for kind in "UR")
-        lateral = torch.cat([*of_U.values(), pairs[:0]]).unique()
+        lateral = torch.cat([*of_U.values(), pairs[:0]]).unique()  # type: ignore[no-untyped-call]
         links = torch.cat([pairs, lateral])
         self.of_features = len(links)
-        known = torch.cat([links, *of_R.values()]).unique()
+        known = torch.cat([links, *of_R.values()]).unique()  # type: ignore[no-untyped-call]
         links = torch.cat([links, known[~torch.isin(known, links)]])
         self.to, self.source = links // C, links % C
         place = self.place().flatten()
