@@ -29,8 +29,10 @@ GROUPS_SECONDS = 6.5e-11
 """For each number that master-user-groups goes through: one backward pass per state over all steps."""
 DECAY_SECONDS = 0.004
 DRAWS = [axis.name for axis in ALIGNMENT_AXES].index("draws")
-STEP_SECONDS, OPERATION_SECONDS = 3.4e-3, 3.5e-11
+STEP_SECONDS, OPERATION_SECONDS = 2.8e-3, 2.9e-11
 """Of an online form, counted and timed: for one pass over the network, and for each of its operations."""
+PASSES = {"rflo": 3, "rflo-symmetric": 3, "uoro": 6, "nobacktrack": 6, "kf-rtrl": 6}
+"""How many passes over the network a step takes, or as much as so many; 2 where nothing is said."""
 FLOAT64 = 1.9
 """How much longer float64 takes."""
 
@@ -86,9 +88,9 @@ def _online_seconds(values: Config, estimators: tuple[str, ...]) -> float:
     seconds = 0.0
     for name in map(parse_estimator, estimators):
         window = name.window or 1
-        passes = {"tbptt": 1 + window, GROUPS: 1 + C}.get(name.family, 2)
+        passes = {"tbptt": 1 + window, GROUPS: 1 + C, "snap": 2 + C}.get(name.family, PASSES.get(name.family, 2))
         operations = 6 * passes + (2 * C * C + 7 * C if name.family == "rtrl" else 0)
-        steps = T + (window if name.family.startswith("tbptt") else 0)
+        steps = T + (name.window or 0)
         seconds += steps * (STEP_SECONDS * passes + OPERATION_SECONDS * operations * weights(values))
     return seconds
 
