@@ -24,7 +24,7 @@ def hosts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hosts]:
 def work(tmp_path: Path, hosts: Hosts) -> Work:
     for name in hosts.names:
         hosts.regain(name)
-    found = Work(tmp_path / "work", LONGER, unit_seconds="0.2")
+    found = Work(tmp_path / "work", LONGER, unit_seconds="0.1")
     found.environment |= {"PARALLEL_SSH": hosts.ssh, "JOBS": "1"}
     return found
 

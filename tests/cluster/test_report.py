@@ -27,7 +27,9 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for sweep in (SHAPES, GATED, LEARNING, FADING):
         assert colrun("sweep", write(folder, sweep), "-j", 1, "-q", "--out", folder / "results").exit_code == 0
     path = folder / "report.html"
-    result = colrun("report", "--results", folder / "results", "-o", path)
+    with pytest.MonkeyPatch.context() as patch:  # without the kept results of the repository
+        patch.setattr("colrun.store.kept.kept_folders", list)
+        result = colrun("report", "--results", folder / "results", "-o", path)
     assert result.exit_code == 0, result.output
     return path
 
