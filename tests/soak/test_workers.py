@@ -40,11 +40,11 @@ def test_killed_workers_lose_nothing(folder: Folder, truth: pd.DataFrame) -> Non
 
 def test_a_job_that_kills_its_worker_is_found_and_the_rest_completes(folder: Folder) -> None:
     """A limit on CPU time: the system kills every worker that runs the long job, and no other."""
-    names = ["--reading", "text", "--lateral", "0%", "--estimators", "master-user,tbptt-9000", "--seeds", "0:1"]
+    names = ["--reading", "text", "--lateral", "0%", "--estimators", "master-user,tbptt-19000", "--seeds", "0:1"]
     others = undisturbed(Folder(folder.path / "alone"), *names, "--steps", "10,11,12")
     here = Folder(folder.path / "limited", unit_seconds="0.001")
     sweep = here.start(
-        *("sweep", "soak.toml", "-j", "2", *names, "--steps", "10,11,12,10000", "--columns", "3", "--width", "2"),
+        *("sweep", "soak.toml", "-j", "2", *names, "--steps", "10,11,12,20000", "--columns", "3", "--width", "2"),
         before=lambda: resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS)),
     )
     code, said = sweep.end()
@@ -52,7 +52,7 @@ def test_a_job_that_kills_its_worker_is_found_and_the_rest_completes(folder: Fol
     assert "Traceback" not in said
     assert "a worker process died; what it was doing runs again" in said
     (failure,) = [json.loads(path.read_text()) for path in (here.results / "_failed").iterdir()]
-    assert failure["parameters"]["steps"] == 10000
+    assert failure["parameters"]["steps"] == 20000
     assert failure["error"].startswith("the worker process died")
     exactly(here.rows(), others[(others["columns"] == 3) & (others["width"] == 2)].reset_index(drop=True))
     sweep.nothing_left()
