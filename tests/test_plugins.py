@@ -82,6 +82,15 @@ def test_it_is_listed_swept_and_resumed(faded: Path) -> None:
     assert computed(colrun("sweep", "sweep.toml", "-j", 1, "--plugin", faded)) == 0
 
 
+def test_its_cost_is_counted(faded: Path, tmp_path: Path) -> None:
+    """It does what master-user does, and makes up a decay besides."""
+    write(tmp_path, SMALL | {"name": "price", "experiment": "cost", "seeds": "0:1", "lateral": "0%"}, file="price.toml")
+    assert computed(colrun("sweep", "price.toml", "--plugin", faded, "-j", 1, "--out", "out")) == 1
+    rows = {row["estimator"]: row for row in load(Path("out/price")).to_dict("records")}
+    assert rows["faded"]["operations"] > rows["master-user"]["operations"] > 0
+    assert rows["faded"]["plugin"] == parse_estimator("faded").source
+
+
 def test_workers_and_scripts_are_told_of_it(faded: Path) -> None:
     assert computed(colrun("sweep", "sweep.toml", "-j", 2, "--plugin", "faded.py", "--out", "two")) == 10
     script = colrun("script", "parallel", "sweep.toml", "--plugin", "faded.py", "--results", "script").stdout

@@ -10,8 +10,8 @@ from torch import Tensor
 from colrun.estimators.base import Estimator, Online, StateCredit
 from colrun.estimators.plugins import Plugin, PluginError
 from colrun.networks.base import Gradients, Network
+from colrun.networks.dense import DenseBatch
 from colrun.networks.trajectory import Trajectory
-from colrun.testbed import Sequence
 
 if TYPE_CHECKING:
     from colrun.compiled import Compiled
@@ -56,6 +56,7 @@ class GuardedOnline:
 
     def __init__(self, plugin: Plugin, inner: Online, network: Network) -> None:
         self.plugin, self.inner, self.network = plugin, inner, network
+        self.theta, self.total = inner.theta, inner.total  # which the experiment `cost` does not count
 
     def step(self, x_t: Tensor, y_t: Tensor) -> None:
         """As the plug-in does."""
@@ -94,11 +95,11 @@ class _Guarded(Estimator):
             _check(self.plugin, "gradients", each, wanted) for each in _count(self.plugin, "gradients", found, windows)
         ]
 
-    def gradients_of(self, network: Network, sequence: Sequence, step_size: float | None) -> Gradients | None:
+    def dense_gradients(self, batch: DenseBatch, step_size: float | None) -> Gradients | None:
         """The plug-in's, checked."""
-        with _named(self.plugin, "gradients_of"):
-            found = self.inner.gradients_of(network, sequence, step_size)
-        return None if found is None else _check(self.plugin, "gradients_of", found, _shapes(network.theta))
+        with _named(self.plugin, "dense_gradients"):
+            found = self.inner.dense_gradients(batch, step_size)
+        return None if found is None else _check(self.plugin, "dense_gradients", found, _shapes(batch.theta))
 
 
 class _GuardedCredit(_Guarded, StateCredit):
