@@ -1,5 +1,6 @@
 """Estimators that are not colrun's own: the example of CONTRIBUTING, and what can go wrong with one."""
 
+import json
 import re
 import subprocess
 import sys
@@ -80,6 +81,27 @@ def test_it_is_listed_swept_and_resumed(faded: Path) -> None:
     assert "--plugin FILE --estimators faded,master-user" in shown
     assert colrun("compact", "sweep.toml", "--plugin", faded).exit_code == 0
     assert computed(colrun("sweep", "sweep.toml", "-j", 1, "--plugin", faded)) == 0
+
+
+def test_claims_ask_it_too(faded: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The paper's setting with three networks; a guessed decay is not exact."""
+    monkeypatch.setattr("colrun.store.kept.kept_folders", list)
+    names = ["master-user", "faded", "tbptt-40"]
+    text = {"name": "rnn-alignment", "estimators": names, "seeds": "0:3", "columns": 20, "width": 50, "lateral": "0%"}
+    write(tmp_path, text)
+    assert computed(colrun("sweep", "sweep.toml", "--plugin", faded, "-j", 1)) == 3
+    lines = [line.split("\t") for line in colrun("claims").stdout.splitlines()]
+    verdicts = {(line[0], line[1]): line[2] for line in lines}
+    assert verdicts["exact-without-lateral", "text"] == "reproduced"
+    assert verdicts["exact-without-lateral of faded", "text"] == "does not hold"
+    alone = json.loads(colrun("claims", "--estimator", "faded", "--json").stdout)
+    assert alone["claims"] == []
+    assert alone["others"][0]["numbers"][0]["value"] < 0.99
+    assert "no rows of 'faded-2'; they hold rows of faded, master-user" in refused("claims", "--estimator", "faded-2")
+    assert colrun("report", "-o", "page.html").exit_code == 0
+    page = Path("page.html").read_text(encoding="utf-8")
+    assert "faded, text:" in page
+    assert "Reading text, asked of faded: does not hold" in page
 
 
 def test_its_cost_is_counted(faded: Path, tmp_path: Path) -> None:

@@ -8,12 +8,15 @@ grow faster than |θ| where C does; nothing is claimed of it where only W does.
 import math
 from collections.abc import Iterator
 
-import numpy as np
 import pandas as pd
 
+from colrun.analysis.exponents import slope
+from colrun.claims.scope import MASTER_USER, is_of
 from colrun.claims.statistics import Estimate, estimate
 from colrun.claims.verdict import NoDataError, Number, Verdict, decide, of
+from colrun.estimators import EstimatorName
 
+RTRL = EstimatorName("rtrl")
 WITHIN = 0.1
 FEWEST = 3
 """Sizes for a fit."""
@@ -27,7 +30,7 @@ def exponent(rows: pd.DataFrame, quantity: str) -> Estimate:
     for seed, points in rows.groupby("seed"):
         good = points[(points[quantity] > 0) & (points["parameters"] > 0)]
         if good["parameters"].nunique() >= FEWEST:
-            slopes[seed] = float(np.polyfit(np.log(good["parameters"]), np.log(good[quantity]), 1)[0])
+            slopes[seed] = slope(*(good[name].to_numpy(dtype=float) for name in ("parameters", quantity)))
     return estimate(pd.Series(slopes, dtype=float))
 
 
@@ -48,27 +51,27 @@ def fits(rows: pd.DataFrame) -> Iterator[tuple[str, str, pd.DataFrame]]:
                 yield way, where, group
 
 
-def linear_cost(cost: pd.DataFrame) -> Verdict:
+def linear_cost(cost: pd.DataFrame, who: EstimatorName = MASTER_USER) -> Verdict:
     """Exponents of operations and memory per step in |θ|."""
     if cost.empty:
         raise NoDataError("no rows of cost")
     numbers: list[Number] = []
-    for family in ("master-user", "rtrl"):
+    for name in dict.fromkeys((who, RTRL)):
         for quantity in ("operations", "memory"):
-            for way, where, group in fits(cost[cost["estimator"] == family]):
+            for way, where, group in fits(cost[is_of(cost, name)]):
                 found = exponent(group[~group["diverged"]], quantity)
                 if math.isnan(found.value):
                     continue
-                title = f"{quantity} of {family}, exponent in |θ| as {WAYS[way]} grows"
-                if family == "master-user":
+                title = f"{quantity} of {name}, exponent in |θ| as {WAYS[way]} grows"
+                if name == who:
                     holds, bound = abs(found.value - 1) <= WITHIN, "1 ± 0.1"
-                elif way == "columns":
+                elif who == MASTER_USER and way == "columns":
                     holds, bound = found.value > 1 + WITHIN, "> 1.1"
                 else:
                     holds, bound = None, ""
                 numbers.append(of(title, where, found, holds, bound, unit=""))
-    if not any(number.group.startswith(("operations of master-user", "memory of master-user")) for number in numbers):
-        raise NoDataError(f"no rows of master-user in cost at {FEWEST} sizes or more")
-    own = cost[cost["estimator"].isin(["master-user", "rtrl"])]
-    notes = [] if (own["estimator"] == "rtrl").any() else ["cost has no rows of rtrl"]
+    if not any(number.group.startswith((f"operations of {who},", f"memory of {who},")) for number in numbers):
+        raise NoDataError(f"no rows of {who} in cost at {FEWEST} sizes or more")
+    own = cost[is_of(cost, who) | is_of(cost, RTRL)]
+    notes = [] if is_of(own, RTRL).any() else ["cost has no rows of rtrl"]
     return decide((len(own), int(own["diverged"].sum())), numbers, notes)

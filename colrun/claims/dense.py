@@ -12,15 +12,14 @@ DENSE = 19.0
 GROUPS = EstimatorName("master-user-groups")
 
 
-def poor_on_dense(rnn: pd.DataFrame, grouping: pd.DataFrame) -> Verdict:
-    """Mean alignment of Master-User where every column sees every other, and with random groups in a dense RNN."""
+def poor_on_dense(rnn: pd.DataFrame, grouping: pd.DataFrame, who: EstimatorName = MASTER_USER) -> Verdict:
+    """Mean alignment where every column sees every other, and of Master-User with random groups in a dense RNN."""
     numbers: list[Number] = []
     notes: list[str] = []
     rows = diverged = 0
-    for sweep, frame, name, label in (
-        ("rnn-alignment", rnn, MASTER_USER, "columns, dense level"),
-        ("grouping", grouping, GROUPS, "random groups, dense RNN"),
-    ):
+    asked = [("rnn-alignment", rnn, who, "columns, dense level")]
+    asked += [("grouping", grouping, GROUPS, "random groups, dense RNN")] if who == MASTER_USER else []
+    for sweep, frame, name, label in asked:
         try:
             found = take(sweep, frame, [name], lambda level: level == DENSE, network="dense-rnn")
         except NoDataError as missing:

@@ -9,6 +9,7 @@ from colrun.claims.recurrent import AHEAD_BOUND, lead, leads, leads_at
 from colrun.claims.scope import LEVELS, MASTER_USER, NO_META, SPARSE, Scope, block, take, tbptt
 from colrun.claims.statistics import estimate, paired, ratio_of_means
 from colrun.claims.verdict import NoDataError, Number, Verdict, decide, of
+from colrun.estimators import EstimatorName
 
 WINDOWS = (1, 5, 10, 40)
 ABLATION_STEPS = (1e-2, 1e-3, 1e-4)
@@ -18,10 +19,10 @@ HALF_MORE = (1.3, 1.7)
 SPARED = 0.02
 
 
-def meta_near_exact(meta: pd.DataFrame) -> Verdict:
-    """Master-User's mean alignment at s = 0."""
-    found = take("meta-alignment", meta, [MASTER_USER], lambda level: level == 0)
-    values = found.values(MASTER_USER, 0.0)
+def meta_near_exact(meta: pd.DataFrame, who: EstimatorName = MASTER_USER) -> Verdict:
+    """Its mean alignment at s = 0."""
+    found = take("meta-alignment", meta, [who], lambda level: level == 0)
+    values = found.values(who, 0.0)
     mean = estimate(values)
     numbers = [
         of("alignment", "0 %", mean, mean.value >= NEAR_EXACT, "≥ 99 %"),
@@ -30,26 +31,26 @@ def meta_near_exact(meta: pd.DataFrame) -> Verdict:
     return decide(found.size, numbers, found.notes([0.0]))
 
 
-def meta_beats_all_when_sparse(meta: pd.DataFrame) -> Verdict:
+def meta_beats_all_when_sparse(meta: pd.DataFrame, who: EstimatorName = MASTER_USER) -> Verdict:
     """Ahead of window 40, the best of the windows, at every level up to 1 %."""
-    found = take("meta-alignment", meta, [MASTER_USER, *tbptt(40)], lambda level: level <= SPARSE)
-    return decide(found.size, leads_at(found, meta, 40), found.notes(LEVELS[:4]))
+    found = take("meta-alignment", meta, [who, *tbptt(40)], lambda level: level <= SPARSE)
+    return decide(found.size, leads_at(found, meta, who, 40), found.notes(LEVELS[:4]))
 
 
-def meta_beats_tbptt_10(meta: pd.DataFrame) -> Verdict:
+def meta_beats_tbptt_10(meta: pd.DataFrame, who: EstimatorName = MASTER_USER) -> Verdict:
     """Ahead of window 10 at every level up to 10 %."""
-    found = take("meta-alignment", meta, [MASTER_USER, *tbptt(10)], lambda level: level <= 0.1)
-    return decide(found.size, leads_at(found, meta, 10), found.notes(LEVELS[:6]))
+    found = take("meta-alignment", meta, [who, *tbptt(10)], lambda level: level <= 0.1)
+    return decide(found.size, leads_at(found, meta, who, 10), found.notes(LEVELS[:6]))
 
 
-def meta_benefit_smaller(meta: pd.DataFrame, rnn: pd.DataFrame) -> Verdict:
+def meta_benefit_smaller(meta: pd.DataFrame, rnn: pd.DataFrame, who: EstimatorName = MASTER_USER) -> Verdict:
     """Mean lead over windows 1, 5 and 40 at levels up to 1 %, in either experiment."""
     windows = tbptt(1, 5, 40)
     means, scopes, numbers = [], [], []
     for sweep, frame in (("rnn-alignment", rnn), ("meta-alignment", meta)):
-        found = take(sweep, frame, [MASTER_USER, *windows], lambda level: level <= SPARSE)
+        found = take(sweep, frame, [who, *windows], lambda level: level <= SPARSE)
         each = pd.DataFrame(
-            {(level, str(over)): leads(found, over, level) for level in found.levels for over in windows}
+            {(level, str(over)): leads(found, who, over, level) for level in found.levels for over in windows}
         )
         mean = each.mean(axis=1, skipna=False)
         means.append(mean)
@@ -83,7 +84,7 @@ def meta_matters(ablation: pd.DataFrame) -> Verdict:
     for step in found.step_sizes:
         alpha, alone = f"α = {step:g}", estimate(found.values(NO_META, 0.0, step))
         without.append(of("alignment without", alpha, alone, alone.value < MATTERS, "< 90 %"))
-        gain = lead(found, NO_META, 0.0, step)
+        gain = lead(found, MASTER_USER, NO_META, 0.0, step)
         ahead.append(of("lead of master-user", alpha, gain, gain.ahead, AHEAD_BOUND, "points"))
         whole.append(of("alignment of master-user", alpha, estimate(found.values(MASTER_USER, 0.0, step))))
     return decide(found.size, [*without, *ahead, *whole], notes)
@@ -130,13 +131,13 @@ def small_step_any_window(steps: pd.DataFrame) -> Verdict:
     return decide(found.size, [of("alignment", "tbptt-1", mean, mean.value >= GOOD, "≥ 90 %")], found.notes([0.0]))
 
 
-def step_size_spares_master_user(steps: pd.DataFrame) -> Verdict:
-    """Range of Master-User's means over the step sizes, at s = 0 and 10 %."""
-    found = take("step-size", steps, [MASTER_USER], lambda level: level in (0.0, 0.1), STEPS)
+def step_size_spares_master_user(steps: pd.DataFrame, who: EstimatorName = MASTER_USER) -> Verdict:
+    """Range of its means over the step sizes, at s = 0 and 10 %."""
+    found = take("step-size", steps, [who], lambda level: level in (0.0, 0.1), STEPS)
     _need(found, STEPS)
     ranges, means = [], []
     for level in found.levels:
-        each = {step: found.values(MASTER_USER, level, step) for step in found.step_sizes}
+        each = {step: found.values(who, level, step) for step in found.step_sizes}
         mean = {step: estimate(values) for step, values in each.items()}
         means += [of(f"alignment at {found.label(level)}", f"α = {step:g}", value) for step, value in mean.items()]
         top, bottom = (pick(mean, key=lambda step: mean[step].value) for pick in (max, min))

@@ -18,22 +18,26 @@ MONOTONE = -0.9
 AHEAD_BOUND = "> 2 se"
 
 
-def lead(found: Scope, over: EstimatorName, level: float, step_size: float | None = None) -> Estimate:
-    """Master-User's paired lead over another estimator."""
-    return estimate(leads(found, over, level, step_size))
+def lead(
+    found: Scope, who: EstimatorName, over: EstimatorName, level: float, step_size: float | None = None
+) -> Estimate:
+    """The paired lead of one estimator over another."""
+    return estimate(leads(found, who, over, level, step_size))
 
 
-def leads(found: Scope, over: EstimatorName, level: float, step_size: float | None = None) -> "pd.Series[float]":
+def leads(
+    found: Scope, who: EstimatorName, over: EstimatorName, level: float, step_size: float | None = None
+) -> "pd.Series[float]":
     """The same seed by seed."""
-    return paired(found.values(MASTER_USER, level, step_size), found.values(over, level, step_size))
+    return paired(found.values(who, level, step_size), found.values(over, level, step_size))
 
 
-def leads_at(found: Scope, frame: pd.DataFrame, window: int) -> list[Number]:
-    """Master-User against a window at every level in scope; the block form and the share it leads in beside it."""
+def leads_at(found: Scope, frame: pd.DataFrame, who: EstimatorName, window: int) -> list[Number]:
+    """An estimator against a window at every level in scope; the block form and the share it leads in beside it."""
     (over,) = tbptt(window)
     numbers, shares = [], []
     for level in found.levels:
-        each = leads(found, over, level)
+        each = leads(found, who, over, level)
         numbers.append(
             of(f"lead over {over}", found.label(level), estimate(each), estimate(each).ahead, AHEAD_BOUND, "points")
         )
@@ -41,16 +45,16 @@ def leads_at(found: Scope, frame: pd.DataFrame, window: int) -> list[Number]:
         shares.append(Number("share of networks in which it leads", found.label(level), share, n=len(each)))
     numbers += shares
     (other,) = block(window)
-    blocks = scope.beside(found.sweep, frame, [MASTER_USER, other], found)
+    blocks = scope.beside(found.sweep, frame, [who, other], found)
     if blocks is not None:
         numbers += [
-            of(f"lead over {other}", found.label(level), lead(blocks, other, level), unit="points")
+            of(f"lead over {other}", found.label(level), lead(blocks, who, other, level), unit="points")
             for level in blocks.levels
         ]
     return numbers
 
 
-def exact_without_lateral(rnn: pd.DataFrame, gru: pd.DataFrame) -> Verdict:
+def exact_without_lateral(rnn: pd.DataFrame, gru: pd.DataFrame, who: EstimatorName = MASTER_USER) -> Verdict:
     """Every network at s = 0."""
     alignments: list[Number] = []
     errors: list[Number] = []
@@ -58,13 +62,13 @@ def exact_without_lateral(rnn: pd.DataFrame, gru: pd.DataFrame) -> Verdict:
     rows = diverged = 0
     for sweep, frame in (("rnn-alignment", rnn), ("gru-alignment", gru)):
         try:
-            found = take(sweep, frame, [MASTER_USER], lambda level: level == 0)
+            found = take(sweep, frame, [who], lambda level: level == 0)
         except NoDataError as missing:
             notes.append(str(missing))
             continue
         rows, diverged = rows + found.size[0], diverged + found.size[1]
         notes += found.notes([0.0])
-        alignment, mae, size = (found.values(MASTER_USER, 0.0, metric=name) for name in METRICS)
+        alignment, mae, size = (found.values(who, 0.0, metric=name) for name in METRICS)
         worst, most, n = float(alignment.min()), float((mae / size).max()), len(alignment)
         alignments.append(Number("lowest alignment", sweep, worst, math.nan, n, worst >= EXACT_ALIGNMENT, "≥ 99.99 %"))
         errors.append(Number("highest mae/mean_abs_truth", sweep, most, math.nan, n, most < EXACT_ERROR, "< 1e-5", ""))
@@ -73,10 +77,10 @@ def exact_without_lateral(rnn: pd.DataFrame, gru: pd.DataFrame) -> Verdict:
     return decide((rows, diverged), [*alignments, *errors], notes)
 
 
-def degrades_with_lateral(rnn: pd.DataFrame) -> Verdict:
-    """Rank correlation of Master-User's level means with the level."""
-    found = take("rnn-alignment", rnn, [MASTER_USER])
-    means = [estimate(found.values(MASTER_USER, level)) for level in found.levels]
+def degrades_with_lateral(rnn: pd.DataFrame, who: EstimatorName = MASTER_USER) -> Verdict:
+    """Rank correlation of its level means with the level."""
+    found = take("rnn-alignment", rnn, [who])
+    means = [estimate(found.values(who, level)) for level in found.levels]
     if len(means) < 3:
         raise NoDataError("rnn-alignment has fewer than three lateral levels")
     rho = spearman(found.levels, [mean.value for mean in means])
@@ -85,10 +89,10 @@ def degrades_with_lateral(rnn: pd.DataFrame) -> Verdict:
     return decide(found.size, numbers, found.notes((*LEVELS, DENSE)))
 
 
-def beats_tbptt_when_sparse(rnn: pd.DataFrame) -> Verdict:
+def beats_tbptt_when_sparse(rnn: pd.DataFrame, who: EstimatorName = MASTER_USER) -> Verdict:
     """Ahead of window 40 at every level above 0 up to 1 %."""
-    found = take("rnn-alignment", rnn, [MASTER_USER, *tbptt(40)], lambda level: 0 < level <= SPARSE)
-    return decide(found.size, leads_at(found, rnn, 40), found.notes(LEVELS[1:4]))
+    found = take("rnn-alignment", rnn, [who, *tbptt(40)], lambda level: 0 < level <= SPARSE)
+    return decide(found.size, leads_at(found, rnn, who, 40), found.notes(LEVELS[1:4]))
 
 
 def tbptt_insensitive(rnn: pd.DataFrame) -> Verdict:

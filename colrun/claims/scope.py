@@ -77,7 +77,7 @@ class Scope:
 
     def has(self, name: EstimatorName) -> bool:
         """Whether there are rows of this estimator."""
-        return bool(_is(self.rows, name).any())
+        return bool(is_of(self.rows, name).any())
 
     def values(
         self, name: EstimatorName, level: float, step_size: float | None = None, metric: str = "alignment"
@@ -133,13 +133,13 @@ def take(
         rows = rows[rows["step_size"].isin(step_sizes)]
     rows = rows[rows["lateral"].map(levels).astype(bool)]
     for name in estimators:
-        if not _is(rows, name).any():
+        if not is_of(rows, name).any():
             raise NoDataError(f"{sweep} has no rows of {name} in scope")
     if rows["seed"].nunique() < 2:
         raise NoDataError(f"{sweep} has one network only, too few for a standard error")
     wanted = pd.Series(False, index=rows.index)
     for name in estimators:
-        wanted |= _is(rows, name)
+        wanted |= is_of(rows, name)
     return Scope(sweep, rows[wanted])
 
 
@@ -159,6 +159,7 @@ def _by_seed(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.set_index("seed")
 
 
-def _is(rows: pd.DataFrame, name: EstimatorName) -> "pd.Series[bool]":
+def is_of(rows: pd.DataFrame, name: EstimatorName) -> "pd.Series[bool]":
+    """Which rows are of an estimator."""
     window = rows["window"].isna() if name.window is None else rows["window"] == name.window
     return (rows["estimator"] == name.family) & window

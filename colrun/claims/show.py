@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from collections import Counter
 from collections.abc import Iterable
 
 from rich.console import Console, Group, RenderableType
@@ -66,8 +67,8 @@ def evidence(found: Judged) -> list[str]:
 
 def counts(judged: list[Judged]) -> str:
     """How many of each verdict."""
-    each = {verdict: sum(one.verdict.verdict == verdict for one in judged) for verdict in VERDICTS}
-    return ", ".join(f"{number} {verdict}" for verdict, number in each.items() if number)
+    ordered = sorted(judged, key=lambda one: VERDICTS.index(one.verdict.verdict))
+    return ", ".join(f"{number} {word}" for word, number in Counter(one.word for one in ordered).items())
 
 
 def show(judged: list[Judged], console: Console) -> None:
@@ -80,11 +81,11 @@ def show(judged: list[Judged], console: Console) -> None:
         table.add_column("verdict", no_wrap=True)
         table.add_column("numbers, mean ± standard error", ratio=1, overflow="fold")
     for found in judged:
-        verdict = Text(found.verdict.verdict, STYLES[found.verdict.verdict])
-        title = Text.assemble((found.claim, "bold"), "\n", (CLAIMS[found.claim].sentence, "italic dim"))
+        verdict = Text(found.word, STYLES[found.verdict.verdict])
+        title = Text.assemble((found.title, "bold"), "\n", (CLAIMS[found.claim].sentence, "italic dim"))
         body = Text("\n").join(_hanging(line) for line in evidence(found))
         if narrow:
-            first = Text.assemble((found.claim, "bold"), f" · {found.reading or 'any reading'} · ", verdict)
+            first = Text.assemble((found.title, "bold"), f" · {found.reading or 'any reading'} · ", verdict)
             cells: list[RenderableType] = [Group(first, Text(CLAIMS[found.claim].sentence, "italic dim"), body)]
         else:
             cells = [title, Text(found.reading or "–"), verdict, body]
@@ -108,7 +109,7 @@ def _hanging(line: str) -> Text:
 def lines(judged: list[Judged]) -> Iterable[str]:
     """For other programs: claim, reading, verdict and numbers with tabs between them, one line each."""
     for found in judged:
-        yield "\t".join([found.claim, found.reading or "-", found.verdict.verdict, "; ".join(evidence(found))])
+        yield "\t".join([found.title, found.reading or "-", found.word, "; ".join(evidence(found))])
 
 
 def markdown(judged: list[Judged]) -> Iterable[str]:

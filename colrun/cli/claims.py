@@ -6,40 +6,65 @@ from pathlib import Path
 import click
 
 from colrun.cli.options import results_option
+from colrun.errors import InvalidValueError, shown
 
 
 @click.command("claims")
 @results_option
+@click.option(
+    "--estimator",
+    "names",
+    multiple=True,
+    metavar="NAME",
+    help="ask the claims on Master-User of this estimator instead; may be given several times",
+)
 @click.option("--json", "as_json", is_flag=True, help="print JSON")
-def command(results: Path, as_json: bool) -> None:
+def command(results: Path, names: tuple[str, ...], as_json: bool) -> None:
     """Judge the paper's claims by stored results, each with the numbers and standard errors behind it.
 
     A sweep without rows in the results folder is judged by the kept ones in results/paper. In a pipe, one line per
     claim and reading with tabs in it. The exit code is 0 whatever the verdicts.
+
+    Where a claim is on Master-User and there are rows of a plug-in in its sweep, the same test is asked of the plug-in
+    too, after the paper's claims: it holds or does not hold. `--estimator` asks any estimator, and no other.
 
     \b
     Examples:
       colrun claims
       colrun claims --json > claims.json
       colrun claims | cut -f1-3
+      colrun sweep rnn-alignment --estimators master-user,tbptt-40,snap-1
+      colrun claims --estimator snap-1
     """
     from rich.console import Console
 
-    from colrun.claims.judge import judge, sources
+    from colrun.claims.judge import estimators, judge, judge_plugins, sources
     from colrun.claims.show import lines, show
 
     used = sources(results)
-    judged = list(judge({sweep: rows.load() for sweep, rows in used.items()}))
+    frames = {sweep: rows.load() for sweep, rows in used.items()}
+    if names:
+        there = {str(name): name for name in sorted(estimators(frames), key=str)}
+        for name in names:
+            if name not in there:
+                raise InvalidValueError(
+                    f"the sweeps of the claims hold no rows of {shown(name)}; they hold rows of {', '.join(there)}."
+                )
+        claims, others = [], [found for name in names for found in judge(frames, there[name])]
+    else:
+        claims, others = list(judge(frames)), list(judge_plugins(frames))
     console = Console()
     if as_json:
         where = {sweep: {"folder": str(rows.folder), "kept": rows.kept} for sweep, rows in used.items()}
-        click.echo(json.dumps({"sources": where, "claims": [found.as_dict() for found in judged]}, indent=1))
+        found = {"sources": where, "claims": [one.as_dict() for one in claims]}
+        click.echo(json.dumps(found | {"others": [one.as_dict() for one in others]}, indent=1))
         return
-    if console.is_terminal:
-        show(judged, console)
-    else:
-        for line in lines(judged):
-            click.echo(line)
+    for judged in filter(None, (claims, others)):
+        if console.is_terminal:
+            show(judged, console)
+        else:
+            for line in lines(judged):
+                click.echo(line)
     for rows in used.values():
         click.echo(str(rows), err=True)
     if not used:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from colrun.claims import CLAIMS
-from colrun.claims.judge import Judged, judge
+from colrun.claims.judge import Judged, judge, judge_plugins
 from colrun.errors import InvalidValueError
 from colrun.figures import FIGURES
 from colrun.figures.make import make, save
@@ -64,6 +64,9 @@ class Content:
     """The whole page."""
 
     claims: tuple[Judged, ...]
+    """As the paper has them."""
+    others: tuple[Judged, ...]
+    """The same asked of plug-ins."""
     figures: tuple[Drawn, ...]
     sources: tuple[Source, ...]
     explorer: dict[str, Any]
@@ -77,7 +80,10 @@ def gather(results: Path) -> Content:
     sources = {rows.sweep: Source(rows, rows.load(), runs(rows.folder)) for rows in found}
     frames = {name: source.frame for name, source in sources.items()}
     aligned = [frame for frame in frames.values() if set(frame["experiment"]) == {"alignment"}]
-    return Content(tuple(judge(frames)), tuple(figures(results)), tuple(sources.values()), curves(aligned))
+    return Content(
+        tuple(judge(frames)), tuple(judge_plugins(frames)),
+        tuple(figures(results)), tuple(sources.values()), curves(aligned),
+    )  # fmt: skip
 
 
 def runs(folder: Path) -> tuple[dict[str, Any], ...]:

@@ -41,9 +41,13 @@ def render(content: Content) -> str:
 
 
 def rows_of_claims(content: Content) -> list[dict[str, Any]]:
-    """One entry per claim with all its readings."""
+    """One entry per claim with all its readings, and those of plug-ins that were asked the same."""
     return [
-        {"name": name, "entry": entry, "judged": [found for found in content.claims if found.claim == name]}
+        {
+            "name": name,
+            "entry": entry,
+            "judged": [found for found in (*content.claims, *content.others) if found.claim == name],
+        }
         for name, entry in CLAIMS.items()
     ]
 

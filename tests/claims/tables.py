@@ -83,7 +83,8 @@ def cost(operations: float = 1.0, memory: float = 1.0, jacobian: float = 3.0) ->
         rows.append(
             {
                 "reading": "text", "cell": "additive", "columns": columns, "width": width, "lateral": 0.1, "seed": 0,
-                "step_size": float("nan"), "estimator": name, "parameters": parameters, "diverged": False,
+                "step_size": float("nan"), "estimator": name, "window": 40.0 if name == "tbptt" else float("nan"),
+                "parameters": parameters, "diverged": False,
                 "operations": 7 * parameters ** (operations if name == "master-user" else grows),
                 "memory": 8 * parameters ** (memory if name == "master-user" else grows),
             }

@@ -2,14 +2,16 @@
 
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from colrun.claims import CLAIMS, get_claim
-from colrun.claims.judge import Judged, judge
+from colrun.claims.judge import Judged, estimators, judge, judge_plugins
 from colrun.claims.verdict import DIVERGED, NO_DATA, NOT_REPRODUCED, REPRODUCED, NoDataError, Verdict
+from colrun.estimators import EstimatorName
 from tests.claims.cases import CASES, Frames, at, frames, grids, rnn
 from tests.claims.tables import ERROR, alignment, diverging
 
@@ -86,6 +88,57 @@ def test_other_rows_do_not_disturb(claim: str) -> None:
         ]
         mixed[sweep] = pd.concat([frame, *extra], ignore_index=True)
     assert decided(claim, mixed) == decided(claim, true)
+
+
+MINE = EstimatorName("mine", 3)
+
+
+def renamed(given: Frames) -> Frames:
+    """Master-User's rows as those of a plug-in."""
+    found = {}
+    for sweep, frame in given.items():
+        own = frame["estimator"] == "master-user"
+        found[sweep] = frame.assign(
+            estimator=frame["estimator"].mask(own, "mine"),
+            window=frame["window"].mask(own, 3.0),
+            plugin=own.map({True: "1f0e", False: None}),
+        )
+    return found
+
+
+@pytest.mark.parametrize("case", ["true", "false", "just true", "just not"])
+@pytest.mark.parametrize("claim", [name for name, entry in CLAIMS.items() if entry.of_any])
+def test_another_estimator_in_master_users_place(claim: str, case: str) -> None:
+    """The same rows under another name: the same numbers, but for those that are not on Master-User itself."""
+    given = frames(claim, case)
+    asked = [found for found in judge(renamed(given), MINE) if found.claim == claim]
+    ((one),) = [found for found in asked if found.verdict.verdict != NO_DATA]
+    paper = decided(claim, given)
+    numbers = [replace(number, group=number.group.replace(str(MINE), "master-user")) for number in one.verdict.numbers]
+    assert len([number for number in numbers if number.holds is not None]) > 0
+    for number in numbers:
+        assert any(number in (theirs, replace(theirs, holds=None, bound="")) for theirs in paper.numbers), number
+    if len(numbers) == len(paper.numbers) and claim != "linear-cost":
+        assert one.verdict.verdict == paper.verdict
+    assert one.word in ("holds", "does not hold")
+    assert one.title == f"{claim} of mine-3"
+
+
+def test_plug_ins_in_the_rows_are_asked() -> None:
+    given = rnn() | {"cost": frames("linear-cost", "true")["cost"]}
+    assert list(judge_plugins(given)) == []
+    plugins = {sweep: frame.dropna(subset="plugin") for sweep, frame in renamed(given).items()}
+    both = {sweep: pd.concat([frame, plugins[sweep]], ignore_index=True) for sweep, frame in given.items()}
+    assert MINE in estimators(both)
+    found = list(judge_plugins(both))
+    assert {one.who for one in found} == {MINE}
+    assert {(one.claim, one.reading, one.word) for one in found} == {
+        ("exact-without-lateral", "text", "holds"), ("degrades-with-lateral", "text", "holds"),
+        ("beats-tbptt-when-sparse", "text", "holds"), ("poor-on-dense", "text", "holds"),
+        ("linear-cost", None, "holds"),
+    }  # fmt: skip
+    assert [one.verdict for one in judge(both)] == [one.verdict for one in judge(given)]
+    assert json.loads(json.dumps(found[0].as_dict(), allow_nan=False))["estimator"] == "mine-3"
 
 
 def test_numbers_and_errors_behind_a_lead() -> None:
