@@ -12,6 +12,7 @@ and vmap, so it sees each operation of a backward pass, and batched ones at thei
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from typing import Any
 
 import torch
@@ -79,15 +80,20 @@ class Meter(TorchDispatchMode):  # type: ignore[no-untyped-call]
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
         """Run it, count it, remember its results."""
-        found = func(*args, **(kwargs or {}))
-        leaves = [found] if isinstance(found, Tensor) else tree_leaves(found)
-        results = [leaf for leaf in leaves if isinstance(leaf, Tensor)]
-        kind, count = cost_of(func, args, results)
-        if kind is not None:
-            self.counts[kind] += count
+        found = func(*args, **kwargs) if kwargs else func(*args)
+        results = [found] if isinstance(found, Tensor) else [leaf for leaf in tree_leaves(found) if _is_tensor(leaf)]
+        if results:
+            kind, count = cost_of(func, args, results)
+            if kind is not None:
+                self.counts[kind] += count
         for result in results:
             self._remember(result)
         return found
+
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        """Nothing is compiled here, and torch's guard against it would cost as much as the count."""
+        return False
 
     def _remember(self, tensor: Tensor) -> None:
         reference = _reference(tensor)
@@ -110,27 +116,42 @@ class Meter(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
 
 def cost_of(func: Any, args: tuple[Any, ...], results: list[Tensor]) -> tuple[str | None, int]:
-    """The kind of an operation and its count; None for what is free."""
-    name = func.overloadpacket.__name__
-    written = sum(result.numel() for result in results)
-    if name in PRODUCTS:
-        left = args[PRODUCTS[name]]
+    """The kind of an operation that has results and its count; None for what is free."""
+    kind = _kind(func)
+    if kind in ("elementwise", "copies"):
+        return kind, results[0].numel() if len(results) == 1 else sum(result.numel() for result in results)
+    if kind == "products":
+        place = PRODUCTS[func.overloadpacket.__name__]
+        left, right = args[place], args[place + 1]
         rows = left.numel() // left.shape[-1] if left.shape[-1] else 0
-        right = args[PRODUCTS[name] + 1]
         columns = right.shape[-1] if right.ndim > 1 else 1
-        return "products", 2 * rows * left.shape[-1] * columns
-    if name in PUTS:
+        return kind, 2 * rows * left.shape[-1] * columns
+    if kind == "puts":
         adds = len(args) > 3 and args[3]
         return ("reductions" if adds else "copies"), args[2].numel()
-    if name in COPIES:
-        return "copies", written
-    if name in FREE or func.is_view or not results:
-        return None, 0
+    if kind == "reductions":
+        return kind, sum(leaf.numel() for leaf in tree_leaves(args) if _is_number(leaf))
+    return None, 0
+
+
+@cache
+def _kind(func: Any) -> str | None:
+    """One of KINDS, or `puts`; None for what is free."""
+    name = func.overloadpacket.__name__
+    for kind, names in (("products", PRODUCTS), ("puts", PUTS), ("copies", COPIES)):
+        if name in names:
+            return kind
+    if name in FREE or func.is_view:
+        return None
     if name in REDUCTIONS or torch.Tag.reduction in func.tags:
-        return "reductions", sum(leaf.numel() for leaf in tree_leaves(args) if _is_number(leaf))
+        return "reductions"
     if name in RANDOM or torch.Tag.pointwise in func.tags:
-        return "elementwise", written
+        return "elementwise"
     raise UncountedOperationError(str(func))
+
+
+def _is_tensor(leaf: object) -> bool:
+    return isinstance(leaf, Tensor)
 
 
 def _is_number(leaf: object) -> bool:
