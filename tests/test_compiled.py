@@ -1,14 +1,18 @@
 """The compiled path against the pure torch path, and against itself: the same bits whatever runs beside it."""
 
 import itertools
+from collections.abc import Callable
 
+import numpy as np
 import pytest
 import torch
+from scipy.special import expit  # type: ignore[import-untyped]
 
 from colrun.compiled.contract import compared, gradient
 from colrun.compiled.run import Compiled
 from colrun.engine import measure, measure_torch
 from colrun.estimators import EstimatorName, parse_estimator
+from colrun.kernels import Array, cells
 from colrun.networks import batch as batches
 from colrun.networks.architecture import Architecture
 from colrun.networks.batch import Batch
@@ -30,8 +34,11 @@ LEVELS: list[float | str] = [0.0, "10%", "150%", "dense"]  # none, listed, in pa
 @pytest.mark.parametrize(("cell", "reading"), list(itertools.product(CELLS, ["text", "release"])))
 @pytest.mark.parametrize("step_size", [None, 1e-2])
 def test_metrics_are_those_of_torch(cell: str, reading: str, step_size: float | None) -> None:
-    for level in LEVELS:
-        architecture = Architecture.of(cell, 8, 5, level, 6, reading)
+    shapes = [(8, 5, level) for level in LEVELS] + [
+        (5, 20, level) for level in LEVELS[1:3]
+    ]  # columns together, in twos
+    for columns, width, level in shapes:
+        architecture = Architecture.of(cell, columns, width, level, 6, reading)
         batch = Batch.draw(architecture, (3, 4, 9), 11, torch.float64)
         found, wanted = (each(batch, NAMES, step_size, 2, by_group=True) for each in (measure, measure_torch))
         assert list(found) == list(wanted) == NAMES
@@ -41,13 +48,30 @@ def test_metrics_are_those_of_torch(cell: str, reading: str, step_size: float | 
                 scale = metrics["mean_abs_truth"] if metric == "mae" else 100.0 if metric == "bias" else 1.0
                 error = (found[name][metric].double() - value.double()).abs() / scale
                 same = found[name][metric].isnan() == value.isnan() if value.is_floating_point() else torch.ones(3)
-                assert same.all(), (level, name, metric)
-                assert (error.nan_to_num() < 1e-9).all(), (level, name, metric)
+                assert same.all(), (columns, level, name, metric)
+                assert (error.nan_to_num() < 1e-9).all(), (columns, level, name, metric)
 
 
 def test_levels_meet_both_forms_of_u() -> None:
     below = [Architecture.of(columns=8, width=5, lateral=level).survival < FEW for level in LEVELS]
     assert below == [True, True, False, False]
+    assert [Architecture.of(columns=5, width=20, lateral=level).survival < FEW for level in LEVELS] == below
+
+
+@pytest.mark.parametrize(("function", "truth"), [(cells.tanh, np.tanh), (cells.sigmoid, expit)])
+@pytest.mark.parametrize(("dtype", "bound"), [(np.float32, 6e-8), (np.float64, 1e-15)])
+def test_tanh_and_sigmoid(
+    function: Callable[[Array], None], truth: Callable[[Array], Array], dtype: type, bound: float
+) -> None:
+    small = np.geomspace(1e-30, 1, 2000)
+    given: Array = np.concatenate([np.linspace(-80, 80, 20_001), small, -small]).astype(dtype)
+    found, wanted = given.copy(), truth(given.astype(np.float64))
+    function(found)
+    assert np.all(np.abs(found - wanted) <= bound * np.abs(wanted))
+    odd: Array = np.array([np.nan, np.inf, -np.inf, 1e30, -1e30] * 3, dtype=dtype)
+    found = odd.copy()
+    function(found)
+    assert np.array_equal(found, truth(odd.astype(np.float64)), equal_nan=True)
 
 
 @pytest.mark.parametrize("level", LEVELS)

@@ -1,7 +1,11 @@
 """What `colrun sweep --dry-run` shows."""
 
+import os
+from pathlib import Path
+
 import click
 
+import colrun
 from colrun.run.progress import spoken
 from colrun.run.sweep import count
 from colrun.store.index import failures, read_done
@@ -12,6 +16,15 @@ from colrun.sweep.shard import Shard
 
 BYTES_PER_ROW = 50
 """Of the compressed Parquet parts."""
+
+KERNELS_OF = ("alignment", "grouping")
+"""Experiments that run by compiled kernels."""
+
+
+def compiled() -> bool:
+    """Whether a process has compiled kernels before, and numba kept them beside their source, as it does if it can."""
+    kept = Path(colrun.__file__).parent / "kernels" / "__pycache__"
+    return "NUMBA_CACHE_DIR" in os.environ or any(kept.glob("compare.compare-*.nbi"))
 
 
 def show_plan(sweep: Sweep, paths: Paths, workers: int, shard: Shard | None) -> None:
@@ -36,4 +49,6 @@ def show_plan(sweep: Sweep, paths: Paths, workers: int, shard: Shard | None) -> 
         click.echo(f"  failed    {len(where.failed):,} (run again with --retry-failed)")
     click.echo(f"  to run    {where.missing:,}")
     click.echo(f"  work      {spoken(seconds)} of CPU time, {spoken(seconds / workers)} with -j {workers}")
+    if where.missing and sweep.experiment.name in KERNELS_OF and not compiled():
+        click.echo("  compile   kernels, once after an install: about half a minute more for each worker")
     click.echo(f"  disk      {where.rows * BYTES_PER_ROW / 1e6:.1f} MB when complete, in {paths.sweep}")

@@ -23,16 +23,15 @@ def gradient(run: Compiled, credit: Credit, crosses: bool) -> Gradients:
     if isinstance(credit, PreactivationCredit):
         return contract(run.trajectory, credit)  # products alone are left
     batch, shared = run.batch, run.batch.layers
-    N, _, G, C = run.a.shape
+    N, T, G, C = run.a.shape
     W, inputs = batch.architecture.width, batch.architecture.inputs
-    a, r = _of_gates(run, [credit])
     new = run.f.new_empty
     first, second = new(N, C, W, inputs + run.stateful + 1), new(N, C, W, W + 1)
     U, R, q = run.f.new_zeros(N, C, G * C, W), new(N, G * C, C), new(N, G * C)
     given = (shared.x, run.h_tm1, run.z, run.f, shared.B, first, second, U, R, q)
     compare.gradients(
-        a[0].numpy(), r[0].numpy(), crosses, run.laterals, _R_exists(run), run.linked, run.stateful,
-        *(tensor.numpy() for tensor in given),
+        credit.reshape(N, T, -1).contiguous().numpy(), *_partials(run), crosses, run.laterals, _R_exists(run),
+        run.linked, run.stateful, *(tensor.numpy() for tensor in given),
     )  # fmt: skip
     found = {"A": first[..., :-1], "b": first[..., -1], "B": second[..., :-1], "c": second[..., -1]}
     by_target = torch.from_numpy(from_source(U.numpy(), G))
@@ -48,16 +47,17 @@ def gradient(run: Compiled, credit: Credit, crosses: bool) -> Gradients:
 def compared(run: Compiled, truth: Tensor, credits: list[Crossing]) -> Tensor:
     """The sums behind metrics.compare by group of weights, (groups, 10, credits, N); the truth crosses columns."""
     batch, shared = run.batch, run.batch.layers
-    N = len(batch.seeds)
-    a, r = _of_gates(run, [truth, *(credit for credit, _ in credits)])
+    N, T, _ = truth.shape
+    every = [truth, *(credit for credit, _ in credits)]
     crosses = np.array([True, *(each for _, each in credits)])
-    places, layers = _known_layers(run, [truth, *(credit for credit, _ in credits)])
+    places, gates, layers = _known(run, every)
+    states = torch.stack([each.reshape(N, T, -1) if isinstance(each, Tensor) else truth for each in every])
     of_truth = np.zeros((N, compare.GROUPS, sums.TRUTH))
     of_estimates = np.zeros((N, len(credits), compare.GROUPS, sums.ESTIMATE))
     given = (shared.x, run.h_tm1, run.z, run.f, shared.B)
     compare.compare(
-        a.numpy(), r.numpy(), crosses, places, layers.numpy(), run.laterals, _R_exists(run), run.linked,
-        batch.architecture.switches.state_bias, run.stateful,
+        states.numpy(), *_partials(run), crosses, places, gates.numpy(), layers.numpy(), run.laterals, _R_exists(run),
+        run.linked, batch.architecture.switches.state_bias, run.stateful,
         *(tensor.numpy() for tensor in given), RELEASED_THRESHOLD, of_truth, of_estimates,
     )  # fmt: skip
     aligned, released, counted, error, dot, ee = torch.from_numpy(of_estimates).permute(3, 2, 1, 0)
@@ -67,34 +67,23 @@ def compared(run: Compiled, truth: Tensor, credits: list[Crossing]) -> Tensor:
     return torch.stack([aligned, nonzero, released, counted, error, size, count, dot, gg, ee], dim=1)
 
 
-def _known_layers(run: Compiled, credits: list[Credit]) -> tuple[Array, Tensor]:
-    """Credits of second and first layers that are known already, (K, 2, N, C, W, T), and the place of each or -1."""
-    found = [(each.second, each.first) for each in credits if isinstance(each, PreactivationCredit)]
+def _known(run: Compiled, credits: list[Credit]) -> tuple[Array, Tensor, Tensor]:
+    """Credits of pre-activations: of gates (K, 2, N, T, G·C), of layers (K, 2, N, C, W, T), the place of each or -1."""
+    found = [credit for credit in credits if isinstance(credit, PreactivationCredit)]
     given = np.array([isinstance(credit, PreactivationCredit) for credit in credits])
-    layers = run.f.new_empty(len(found), 2, *run.f.mT.shape)
-    for k, pair in enumerate(found):
-        for n, part in enumerate(pair):
+    N, T, G, C = run.a.shape
+    gates, layers = run.a.new_empty(len(found), 2, N, T, G * C), run.f.new_empty(len(found), 2, *run.f.mT.shape)
+    for k, credit in enumerate(found):
+        for n, part in enumerate(credit[:2]):
+            gates[k, n] = part.reshape(N, T, G * C)
+        for n, part in enumerate((credit.second, credit.first)):
             layers[k, n] = part.permute(0, 2, 3, 1)
-    return np.where(given, np.cumsum(given) - 1, -1), layers
+    return np.where(given, np.cumsum(given) - 1, -1), gates, layers
 
 
-def _of_gates(run: Compiled, credits: list[Credit]) -> tuple[Tensor, Tensor]:
-    """Credits of U f + q and of R h(t-1), (E, N, G·C, T), from those of states."""
+def _partials(run: Compiled) -> tuple[Array, Array]:
     by_a, by_r, _ = run.partials
-    N, T, S, G, C = by_a.shape
-    of_states = [credit for credit in credits if isinstance(credit, Tensor)]
-    if S == 1:
-        states = torch.stack([credit.reshape(N, T, 1, C) for credit in of_states])
-        a, r = states * by_a[:, :, 0], states * by_r[:, :, 0]
-    else:
-        states = torch.stack([credit.reshape(N, T, S, 1, C) for credit in of_states])
-        a, r = (states * by_a).sum(3), (states * by_r).sum(3)
-    if len(of_states) < len(credits):
-        rest = iter(zip(a, r, strict=True))
-        pairs = [next(rest) if isinstance(credit, Tensor) else credit[:2] for credit in credits]
-        a, r = (torch.stack(parts) for parts in zip(*pairs, strict=True))
-    a, r = (each.reshape(-1, N, T, G * C).transpose(2, 3).contiguous() for each in (a, r))
-    return a, r
+    return by_a.contiguous().numpy(), by_r.contiguous().numpy()
 
 
 def _R_exists(run: Compiled) -> Array:

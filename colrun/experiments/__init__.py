@@ -91,7 +91,7 @@ EXPERIMENTS = {
             alignment_block_size,
             lambda config: config[:4] + config[6:-2],  # all but lateral level, step size, draws and what is measured
             takes_estimators=True,
-            numerics=2,
+            numerics=3,
         ),
         Experiment(
             "decay",
@@ -121,7 +121,7 @@ EXPERIMENTS = {
             alignment_block_size,
             lambda config: config[:4] + config[6:],  # all but lateral level and step size
             takes_estimators=True,
-            numerics=1,
+            numerics=2,
         ),
     )
 }

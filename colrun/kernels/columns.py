@@ -18,6 +18,19 @@ def turn(given: Array, out: Array) -> None:
 
 
 @kernel
+def credit_of_gates(states: Array, partials: Array, out: Array) -> None:
+    """Credit of what enters the gates, out (G·C, T), from that of the states (T, S·C) and the partials (T, S, G, C)."""
+    T, S, G, C = partials.shape
+    for g in range(G):
+        for i in range(C):
+            for t in range(T):
+                total = states[t, i] * partials[t, 0, g, i]
+                for k in range(1, S):
+                    total += states[t, k * C + i] * partials[t, k, g, i]
+                out[g * C + i, t] = total
+
+
+@kernel
 def credit_of_features(a: Array, crosses: bool, laterals: Laterals, n: int, j: int, f: Array, out: Array) -> None:
     """Credit of the second layer's pre-activation, (W, T): through own weights, and laterals if it crosses columns."""
     W, T = out.shape
@@ -44,18 +57,10 @@ def credit_of_features(a: Array, crosses: bool, laterals: Laterals, n: int, j: i
 
 
 @kernel
-def gradient_of_layers(
-    second_credit: Array, B: Array, z: Array, z_turned: Array, seen: Array,
-    first_credit: Array, first: Array, second: Array,
-) -> None:  # fmt: skip
-    """Of [A, own state, b] and [B, c]: credits (W, T), z (T, W+1) and seen (T, …) with a 1 at the end for the bias."""
-    W, T = second_credit.shape
-    np.dot(B.T, second_credit, first_credit)
-    for v in range(W):
-        for t in range(T):
-            first_credit[v, t] = first_credit[v, t] if z_turned[v, t] > 0.0 else 0.0
-    np.dot(first_credit, seen, first)
-    np.dot(second_credit, z, second)
+def mask(credit: Array, unit: Array, count: int) -> None:
+    """Nothing passes a unit that is silent: the first `count` credits, and the units they go to."""
+    for k in range(count):
+        credit[k] = credit[k] if unit[k] > 0.0 else 0.0
 
 
 @kernel

@@ -63,11 +63,15 @@ def pull_back_lags(
     J: Array, linked: bool, h: Array, w: Array, delta: float, alpha: float, reach: int,
     lam: Array, mu: Array, into: Array, into_mu: Array,
 ) -> None:  # fmt: skip
-    """`pull_back` for windows 1 … reach-1 at once: lam and mu are (P or C, windows), and column ℓ becomes ℓ+1."""
+    """Adjoints of windows 1 … reach at once: those of the step's own loss, and `pull_back` of a window shorter by one.
+
+    lam and mu are (P or C, windows) of the later step, whose Jacobian is J; column ℓ becomes ℓ+1.
+    """
     P, C = lam.shape[0], h.size
     for k in range(P):
-        for ell in range(1, reach):
-            into[k, ell] = 0.0
+        own = -delta * w[k] if k < C else 0.0
+        for ell in range(reach):
+            into[k, ell] = own
         if not linked:
             continue
         whole = P // 4 * 4
@@ -89,9 +93,10 @@ def pull_back_lags(
             for ell in range(1, reach):
                 h_mu[ell] += h[i] * mu[i, ell - 1]
         for i in range(C):
+            into_mu[i, 0] = -delta * h[i]
             for ell in range(1, reach):
                 into[i, ell] += alpha * (delta * mu[i, ell - 1] - w[i] * h_mu[ell])
-                into_mu[i, ell] = mu[i, ell - 1] - alpha * h[i] * h_mu[ell]
+                into_mu[i, ell] = mu[i, ell - 1] - alpha * h[i] * h_mu[ell] - delta * h[i]
 
 
 @kernel
@@ -110,21 +115,10 @@ def lagged_of_one(
     mu, next_mu = np.zeros((C, K), dtype=out.dtype), np.zeros((C, K), dtype=out.dtype)
     for t in range(T - 1, -1, -1):
         reach = min(K, T - t)
-        if reach > 1:
-            pull_back_lags(J[t + 1 if linked else 0], linked, h[t], w[t], delta[t], alpha, reach,
-                           lam, mu, next_lam, next_mu)  # fmt: skip
+        later = J[t + 1 if linked and t + 1 < T else 0]  # after the last step there is none, and reach is 1
+        pull_back_lags(later, linked, h[t], w[t], delta[t], alpha, reach, lam, mu, next_lam, next_mu)
         lam, next_lam = next_lam, lam
         mu, next_mu = next_mu, mu
-        for p in range(P):
-            lam[p, 0] = 0.0
-        for i in range(C):
-            mu[i, 0] = 0.0
-            own, own_mu = -delta[t] * w[t, i], -delta[t] * h[t, i]
-            for ell in range(reach):
-                lam[i, ell] += own
-            if alpha != 0.0:
-                for ell in range(reach):
-                    mu[i, ell] += own_mu
         for number in range(windows.size):  # a window may reach beyond the last step
             ell = min(windows[number], reach) - 1
             for p in range(P):

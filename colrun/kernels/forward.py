@@ -3,7 +3,7 @@
 import numpy as np
 
 from colrun.kernels import Array, Laterals, kernel
-from colrun.kernels.cells import update
+from colrun.kernels.cells import LANES, update
 
 
 @kernel
@@ -23,16 +23,16 @@ def features(
         for v in range(W):
             pre = pre_x[i, t, v] + A_h[i, v] * h
             z[i, t, v] = pre if pre > 0.0 else 0.0
-            total[v] = c[i, v]
         if W < 16:  # too few to be worth the choice
-            for v in range(W):
-                for k in range(W):
-                    total[k] += B_t[i, v, k] * z[i, t, v]
-            for v in range(W):
-                f[i, t, v] = total[v] if total[v] > 0.0 else 0.0
+            for k in range(W):
+                pre = c[i, k]
+                for v in range(W):
+                    pre += B_t[i, v, k] * z[i, t, v]
+                f[i, t, k] = pre if pre > 0.0 else 0.0
             continue
         count = 0
         for v in range(W):
+            total[v] = c[i, v]
             active[count] = v
             height[count] = z[i, t, v]
             count += z[i, t, v] != 0.0  # NaN counts: a network that diverged must show it
@@ -118,7 +118,7 @@ def run(
     N, T = y.shape
     G, C, W = q.shape[1], q.shape[2], f.shape[3]
     total, active, height = np.empty(W, f.dtype), np.empty(W + 4, np.int64), np.empty(W + 4, f.dtype)
-    room = np.empty((T, G * C), f.dtype)
+    room, gates = np.empty((T, G * C), f.dtype), np.zeros((G, (C + LANES - 1) // LANES * LANES), f.dtype)
     for n in range(N):
         # Taken here once: a view inside the loop over steps costs as much as the arithmetic of a small network.
         pre_n, A_n, B_n, c_n, z_n, f_n = pre_x[n], A_h[n], B_t[n], c[n], z[n], f[n]
@@ -138,9 +138,9 @@ def run(
                 else:
                     from_whole(laterals.whole[n], f_n, t, a_n)
             recurrence(R_n, s_n, t, r_n)
+            update(cell, a_n, r_n, s_n, t, gates)
             error = y[n, t]
             for i in range(C):
-                update(cell, a_n, r_n, s_n, t, i)
                 error -= w_n[t, i] * s_n[t + 1, 0, i]
             delta[n, t] = error
             for i in range(C):

@@ -11,6 +11,9 @@ from colrun.experiments import EXPERIMENTS, get_experiment
 from colrun.store.parts import BrokenPartError, read_part
 from colrun.store.paths import sweep_folder
 
+TOGETHER = 1000
+"""Parts whose rows are put into one piece of memory at a time: a piece for each would take ten times as much."""
+
 
 class BrokenPartWarning(UserWarning):
     """A part could not be read; its rows are left out."""
@@ -36,7 +39,7 @@ def visible_parts(folder: Path) -> list[Path]:
 def load_table(path: str | Path) -> pa.Table:
     """Every row once, checked, in a fixed order whatever the parts; broken parts are named in a warning."""
     folder = sweep_folder(path)
-    tables, versions, kinds = [], set(), set()
+    tables, small, versions, kinds = [], [], set(), set()
     for part in visible_parts(folder):
         try:
             table, index = read_part(part)
@@ -45,7 +48,10 @@ def load_table(path: str | Path) -> pa.Table:
             continue
         except FileNotFoundError:  # compacted away since the folder was listed
             return load_table(path)
-        tables.append(table)
+        small.append(table)
+        if len(small) == TOGETHER:
+            tables.append(_joined(small).combine_chunks())
+            small.clear()
         kinds.add(index.experiment)
         versions.add((index.experiment, index.numerics))
     for kind, numerics in sorted(versions):
@@ -56,11 +62,15 @@ def load_table(path: str | Path) -> pa.Table:
                 StaleRowsWarning,
                 2,
             )
-    if not tables:
+    if not tables and not small:
         return pa.table({})
-    table = pa.concat_tables(tables, promote_options="default")
+    table = _joined([*tables, *small])
     _warn_of_plugins(folder, table)
     return in_order(table, kinds)
+
+
+def _joined(tables: list[pa.Table]) -> pa.Table:
+    return pa.concat_tables(tables, promote_options="default")
 
 
 def _warn_of_plugins(folder: Path, table: pa.Table) -> None:

@@ -1,7 +1,7 @@
 """What a job costs: counts of what the engine does, each with a price in seconds. Imports no torch.
 
 The prices were fitted by `python -m colrun.bench.calibrate` with all cores of that machine at work, as in a sweep.
-Another machine is compared with it by one matrix product (`machine_factor`), and once a sweep has results, `status`
+Another machine is compared with it by a few matrix products (`machine_factor`), and once a sweep has results, `status`
 and `--dry-run` go by what those took.
 """
 
@@ -158,20 +158,23 @@ def counts(
     }
 
 
-REFERENCE_SECONDS = 0.0018
-"""One 512 x 512 float32 matrix product on one core of the machine that the prices are for."""
+REFERENCE_SECONDS = 0.0026
+"""512 float32 products of 64 x 64 matrices on one core of the machine that the prices are for."""
 
 
 def machine_factor() -> float:
-    """How much slower this machine is than that one, by a matrix product of a few milliseconds."""
+    """How much slower this machine is than that one, by some milliseconds of matrix products.
+
+    Small ones, as a library spreads large ones over all cores, where they wait for each other on a busy machine.
+    """
     import time
 
     import numpy as np
 
-    square = np.ones((512, 512), dtype=np.float32)
+    squares = np.ones((512, 64, 64), dtype=np.float32)
     times = []
     for _ in range(7):
-        started = time.process_time()  # of this process: a busy machine is no slower one
-        square @ square
-        times.append(time.process_time() - started)
+        started = time.thread_time()  # not by the clock: a busy machine is no slower one
+        squares @ squares
+        times.append(time.thread_time() - started)
     return min(times) / REFERENCE_SECONDS
