@@ -60,6 +60,17 @@ def test_several_sweeps_and_options_that_replace(tmp_path: Path) -> None:
             assert {row[key] for row in rows} == {value}
 
 
+def test_dry_run_tells_of_kernels_to_compile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    monkeypatch.setattr("colrun.__file__", str(tmp_path / "__init__.py"))
+    plan = ("sweep", write(tmp_path, TINY), "--dry-run", "--out", tmp_path / "out")
+    assert "about half a minute more for each worker" in colrun(*plan).stdout
+    kept = tmp_path / "kernels" / "__pycache__"
+    kept.mkdir(parents=True)
+    (kept / "compare.compare-30.py311.nbi").touch()
+    assert "more for each worker" not in colrun(*plan).stdout
+
+
 def test_dry_run_writes_nothing_and_counts(tmp_path: Path) -> None:
     path = write(tmp_path, {**TINY, "columns": [1, 3]})
     result = colrun("sweep", path, "--dry-run", "--out", tmp_path / "out", "-j", 3)
