@@ -15,22 +15,22 @@ from colrun.networks.cells import CELLS
 from colrun.networks.lateral import FEW, survival
 
 PRICES: dict[str, float] = {
-    "calls": 4.8e-4,
-    "products": 8.4e-12,
-    "whole": 2.9e-9,
-    "steps": 2.1e-11,
-    "elements": 9.5e-10,
-    "sums": 2.3e-10,
-    "credits": 2.3e-10,
-    "rows": 2.0e-5,
+    "calls": 2.4e-4,
+    "products": 8.9e-12,
+    "whole": 2.3e-9,
+    "steps": 2.1e-12,
+    "elements": 8.4e-10,
+    "sums": 2.5e-10,
+    "credits": 1.5e-10,
+    "rows": 1.2e-5,
 }
 """Seconds for each unit of `counts`, in float32: as fitted, times 1.17, by which whole sweeps took longer."""
 GROUPS_SECONDS = 6.5e-11
 """For each number that master-user-groups goes through: one backward pass per state over all steps."""
 DECAY_SECONDS = 0.004
 DRAWS = [axis.name for axis in ALIGNMENT_AXES].index("draws")
-STEP_SECONDS, OPERATION_SECONDS = 2.8e-3, 2.9e-11
-"""Of an online form, counted and timed: for one pass over the network, and for each of its operations."""
+PASS_SECONDS, GATE_SECONDS, OPERATION_SECONDS = 1.2e-3, 7e-4, 4.7e-10
+"""Of an online form, counted and timed: for one pass over the network, each further gate in it, each operation."""
 PASSES = {"rflo": 3, "rflo-symmetric": 3, "uoro": 6, "nobacktrack": 6, "kf-rtrl": 6}
 """How many passes over the network a step takes, or as much as so many; 2 where nothing is said."""
 FLOAT64 = 1.9
@@ -84,14 +84,15 @@ def _groups_seconds(values: Config) -> float:
 @lru_cache(maxsize=4096)
 def _online_seconds(values: Config, estimators: tuple[str, ...]) -> float:
     """Backward passes per step, and how often each weight is gone through, warm-up included."""
-    _, C, _, _, T, _ = cast(tuple[str, int, int, float, int, int], values)
+    cell, C, _, _, T, _ = cast(tuple[str, int, int, float, int, int], values)
+    one_pass = PASS_SECONDS + GATE_SECONDS * (len(CELLS[cell].gates) - 1)
     seconds = 0.0
     for name in map(parse_estimator, estimators):
         window = name.window or 1
         passes = {"tbptt": 1 + window, GROUPS: 1 + C, "snap": 2 + C}.get(name.family, PASSES.get(name.family, 2))
         operations = 6 * passes + (2 * C * C + 7 * C if name.family == "rtrl" else 0)
         steps = T + (name.window or 0)
-        seconds += steps * (STEP_SECONDS * passes + OPERATION_SECONDS * operations * weights(values))
+        seconds += steps * (one_pass * passes + OPERATION_SECONDS * operations * weights(values))
     return seconds
 
 

@@ -45,7 +45,7 @@ TABLE: dict[str, tuple[int, list[str] | None]] = {
     "rnn-grid": (GRID_CONFIGS * 100, ["master-user", *SLIDING]),
     "meta-grid": (GRID_CONFIGS * 3 * 100, ["master-user", *META]),
     "grouping": (2 * (11 + 1) * 100, None),
-    "cost": (2 * 6 + 3 * 2 + 4 + 3, ALL),
+    "cost": (5 + 3 + 3 * 2 + 4 + 3, ALL),
     "estimators": (2 * 11 * 100, ALL),
     "demo": (6 * 30, ["master-user", "tbptt-1", "tbptt-5", "tbptt-20", "tbptt-40"]),
 }
@@ -136,7 +136,7 @@ def test_cost_can_be_fitted_and_joined() -> None:
     assert {(10, 10, 10), (10, 10, 20), (10, 10, 40)} < shapes  # T
     joined = {(c["cell"], c["lateral"]) for c in configs("cost") if (c["columns"], c["width"]) == (20, 50)}
     assert joined < {(c["cell"], c["lateral"]) for c in configs("estimators")}
-    assert len(joined) == 12
+    assert len(joined) == 8
 
 
 def test_decay() -> None:
