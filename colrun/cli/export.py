@@ -1,6 +1,7 @@
 """`colrun export`."""
 
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import click
@@ -41,5 +42,6 @@ def command(sweep: str, as_csv: bool, output: Path | None, results: Path) -> Non
         temporary.write_text(text, encoding="utf-8")
         temporary.replace(output)
     except OSError as error:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
         raise InvalidValueError(f"cannot write {output}: {error.strerror}.") from None

@@ -144,7 +144,7 @@ def _compare(sources: list[Source], jobs: set[str], kind: str) -> None:
     if not frames:
         return
     every = pd.concat(frames, ignore_index=True)
-    columns = [name for name in every.columns if name != "_source"]
+    columns = [name for name in every.columns if name not in ("_source", "seconds")]  # no two runs take the same time
     different = every.drop_duplicates(columns)
     key = ["job", *get_experiment(kind).runner().KEY]
     conflicts = different[different.duplicated(key, keep=False)]

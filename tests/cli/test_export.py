@@ -33,6 +33,8 @@ def test_bad_input() -> None:
     assert "it is a folder" in refused("export", "tiny", "--csv", "-o", "results")
     assert "it is a folder" in refused("export", "tiny", "--csv", "-o", "/")
     assert "cannot write no/such/place" in refused("export", "tiny", "--csv", "-o", "no/such/place")
+    (Path("a-file")).touch()
+    assert "cannot write a-file/x.csv: Not a directory" in refused("export", "tiny", "--csv", "-o", "a-file/x.csv")
 
 
 def test_a_broken_part_is_named_in_one_line(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from colrun.store.load import load
 from colrun.store.parts import encode, read_part
 from colrun.store.paths import Paths
 from tests.runs import DECAY, TINY, bits, colrun, files, refused, write
@@ -114,6 +115,15 @@ def test_other_numbers_for_the_same_job_are_refused(here: Path) -> None:
     assert "numbers of the same job must be equal" in said
     shutil.copytree("one", "all", symlinks=True)
     assert job in refused("merge", "whole", "--out", "all"), "what is in the target counts too"
+
+
+def test_times_of_the_same_job_may_differ(here: Path) -> None:
+    """What is counted must be equal; how long it took never is."""
+    price = {**TINY, "experiment": "cost", "seeds": "0", "lateral": "0%", "columns": 2}
+    for out in ("first", "second"):
+        assert colrun("sweep", write(here, price), "-j", 1, "--out", out).exit_code == 0
+    assert colrun("merge", "first", "second").exit_code == 0
+    assert len(load("results/tiny")) == len(load("first/tiny"))
 
 
 def test_a_conflict_in_the_last_sweep_leaves_all_unwritten(here: Path) -> None:
