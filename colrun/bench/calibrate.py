@@ -6,7 +6,7 @@ Run it with as many copies at once as there are cores, since that is how sweeps 
 import os
 import sys
 
-from colrun.run.worker import one_thread
+from colrun.run.threads import one_thread
 
 one_thread()
 

@@ -31,7 +31,7 @@ def command(no_plain: bool, no_growth: bool, as_json: bool, **shape: Any) -> Non
       colrun bench
       colrun bench --columns 100 --width 100 --no-plain --json
     """
-    from colrun.run.worker import one_thread
+    from colrun.run.threads import one_thread
 
     one_thread()
     import torch

@@ -67,7 +67,7 @@ def _run(name: str, ids: tuple[str, ...], results: Path, again: bool, listed: bo
     if listed:
         _print_list(chosen, results, **options)
         return
-    from colrun.run.worker import one_thread
+    from colrun.run.threads import one_thread
 
     one_thread()
     from colrun.run.jobs import print_again, run_jobs

@@ -11,25 +11,28 @@ from colrun.kernels import Array, kernel
 
 @kernel
 def pull_back(
-    J: Array, linked: bool, h: Array, w: Array, delta: float, alpha: float,
-    lam: Array, mu: Array, into: Array, into_mu: Array,
+    J: Array, linked: bool, h: Array, w: Array, delta: Array, alpha: float, t: int,
+    lam: Array, mu: Array, into_mu: Array,
 ) -> None:  # fmt: skip
-    """Adjoints one step earlier: `into` and `into_mu` from λ and μ of the later step, whose Jacobian is J."""
-    P, C = lam.size, h.size
+    """Adjoints λ(t), in place, and μ(t), `into_mu`, from those of step t+1: what comes back from later losses alone.
+
+    Steps are given as numbers, not as views: taking a view costs as much as the arithmetic of a small network.
+    """
+    P, C = lam.shape[1], h.shape[1]
     for p in range(P):
-        into[p] = 0.0
+        lam[t, p] = 0.0
     if linked:
         for p in range(P):
-            v = lam[p]
+            v = lam[t + 1, p]
             for k in range(P):
-                into[k] += J[p, k] * v
+                lam[t, k] += J[t + 1, p, k] * v
     if alpha != 0.0:
-        h_mu = h[0] * 0.0
+        h_mu = h[0, 0] * 0.0
         for i in range(C):
-            h_mu += h[i] * mu[i]
+            h_mu += h[t, i] * mu[i]
         for i in range(C):
-            into[i] += alpha * (delta * mu[i] - w[i] * h_mu)
-            into_mu[i] = mu[i] - alpha * h[i] * h_mu
+            lam[t, i] += alpha * (delta[t] * mu[i] - w[t, i] * h_mu)
+            into_mu[i] = mu[i] - alpha * h[t, i] * h_mu
 
 
 @kernel
@@ -41,8 +44,7 @@ def adjoint_of_one(
     mu, next_mu = np.zeros(C, dtype=out.dtype), np.zeros(C, dtype=out.dtype)
     for t in range(T - 1, -1, -1):
         if t + 1 < T and (t + 1) % block != 0:
-            later = J[t + 1 if linked else 0]
-            pull_back(later, linked, h[t], w[t], delta[t], alpha, out[t + 1], mu, out[t], next_mu)
+            pull_back(J, linked, h, w, delta, alpha, t, out, mu, next_mu)
         else:
             out[t] = 0.0
             next_mu[:] = 0.0
@@ -60,23 +62,33 @@ def adjoint(J: Array, linked: bool, h: Array, w: Array, delta: Array, alpha: flo
 
 @kernel
 def pull_back_lags(
-    J: Array, linked: bool, h: Array, w: Array, delta: float, alpha: float, reach: int,
+    J: Array, linked: bool, h: Array, w: Array, delta: Array, alpha: float, t: int, reach: int,
     lam: Array, mu: Array, into: Array, into_mu: Array,
 ) -> None:  # fmt: skip
-    """Adjoints of windows 1 … reach at once: those of the step's own loss, and `pull_back` of a window shorter by one.
+    """Adjoints of windows 1 … reach at once: those of the step's own loss, and what comes back to a window from one
+    that is shorter by a step.
 
-    lam and mu are (P or C, windows) of the later step, whose Jacobian is J; column ℓ becomes ℓ+1.
+    lam and mu are (P or C, windows) of step t+1, `into` and `into_mu` those of step t; column ℓ becomes ℓ+1.
     """
-    P, C = lam.shape[0], h.size
+    P, C = lam.shape[0], h.shape[1]
     for k in range(P):
-        own = -delta * w[k] if k < C else 0.0
-        for ell in range(reach):
-            into[k, ell] = own
-        if not linked:
+        own, begin = -delta[t] * w[t, k] if k < C else 0.0, 0
+        into[k, 0] = own
+        if linked and P >= 4 and reach > 1:  # four at a time, so that `into` is read and written less often
+            j0, j1, j2, j3 = J[t + 1, 0, k], J[t + 1, 1, k], J[t + 1, 2, k], J[t + 1, 3, k]
+            for ell in range(1, reach):
+                into[k, ell] = own + (
+                    j0 * lam[0, ell - 1] + j1 * lam[1, ell - 1] + j2 * lam[2, ell - 1] + j3 * lam[3, ell - 1]
+                )
+            begin = 4
+        else:
+            for ell in range(1, reach):
+                into[k, ell] = own
+        if not linked or reach == 1:
             continue
         whole = P // 4 * 4
-        for p in range(0, whole, 4):  # four at a time, so that `into` is read and written less often
-            j0, j1, j2, j3 = J[p, k], J[p + 1, k], J[p + 2, k], J[p + 3, k]
+        for p in range(begin, whole, 4):
+            j0, j1, j2, j3 = J[t + 1, p, k], J[t + 1, p + 1, k], J[t + 1, p + 2, k], J[t + 1, p + 3, k]
             for ell in range(1, reach):
                 into[k, ell] += (
                     j0 * lam[p, ell - 1]
@@ -86,17 +98,18 @@ def pull_back_lags(
                 )
         for p in range(whole, P):
             for ell in range(1, reach):
-                into[k, ell] += J[p, k] * lam[p, ell - 1]
+                into[k, ell] += J[t + 1, p, k] * lam[p, ell - 1]
     if alpha != 0.0:
         h_mu = np.zeros(reach, dtype=lam.dtype)
         for i in range(C):
             for ell in range(1, reach):
-                h_mu[ell] += h[i] * mu[i, ell - 1]
+                h_mu[ell] += h[t, i] * mu[i, ell - 1]
         for i in range(C):
-            into_mu[i, 0] = -delta * h[i]
+            own = -delta[t] * h[t, i]
+            into_mu[i, 0] = own
             for ell in range(1, reach):
-                into[i, ell] += alpha * (delta * mu[i, ell - 1] - w[i] * h_mu[ell])
-                into_mu[i, ell] = mu[i, ell - 1] - alpha * h[i] * h_mu[ell] - delta * h[i]
+                into[i, ell] += alpha * (delta[t] * mu[i, ell - 1] - w[t, i] * h_mu[ell])
+                into_mu[i, ell] = own + mu[i, ell - 1] - alpha * h[t, i] * h_mu[ell]
 
 
 @kernel
@@ -115,8 +128,7 @@ def lagged_of_one(
     mu, next_mu = np.zeros((C, K), dtype=out.dtype), np.zeros((C, K), dtype=out.dtype)
     for t in range(T - 1, -1, -1):
         reach = min(K, T - t)
-        later = J[t + 1 if linked and t + 1 < T else 0]  # after the last step there is none, and reach is 1
-        pull_back_lags(later, linked, h[t], w[t], delta[t], alpha, reach, lam, mu, next_lam, next_mu)
+        pull_back_lags(J, linked, h, w, delta, alpha, t, reach, lam, mu, next_lam, next_mu)
         lam, next_lam = next_lam, lam
         mu, next_mu = next_mu, mu
         for number in range(windows.size):  # a window may reach beyond the last step

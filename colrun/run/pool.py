@@ -13,8 +13,9 @@ from typing import Any, Protocol
 from colrun.estimators import ESTIMATORS
 from colrun.estimators.plugins import files_in_use, use_files
 from colrun.experiments import EXPERIMENTS
+from colrun.run.threads import one_thread
 from colrun.run.unit import Outcome, record_failure
-from colrun.run.worker import one_thread, work
+from colrun.run.worker import work
 from colrun.store.paths import Paths, StoreError
 from colrun.sweep.plan import Unit
 

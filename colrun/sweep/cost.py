@@ -25,9 +25,9 @@ PRICES: dict[str, float] = {
     "rows": 1.2e-5,
 }
 """Seconds for each unit of `counts`, in float32: as fitted, times 1.17, by which whole sweeps took longer."""
-GROUPS_SECONDS = 6.5e-11
+GROUPS_SECONDS = 5.0e-11
 """For each number that master-user-groups goes through: one backward pass per state over all steps."""
-DECAY_SECONDS = 0.004
+DECAY_SECONDS = 0.003
 DRAWS = [axis.name for axis in ALIGNMENT_AXES].index("draws")
 PASS_SECONDS, GATE_SECONDS, OPERATION_SECONDS = 1.2e-3, 7e-4, 4.7e-10
 """Of an online form, counted and timed: for one pass over the network, each further gate in it, each operation."""

@@ -1,6 +1,8 @@
 """The references do the same work as the engine, and the engine is as much faster as docs/performance.md says."""
 
 import itertools
+import subprocess
+import sys
 
 import pytest
 import torch
@@ -50,3 +52,19 @@ def test_the_engine_is_a_thousand_times_as_fast_as_plain_and_thirty_times_as_vec
     engine = engine_seconds(work)
     assert reference_seconds(work, "vectorised") / engine > 30
     assert reference_seconds(work, "plain") / engine > 1000
+
+
+def test_small_networks_are_not_all_overhead() -> None:
+    """C = W = 5 against C = 20, W = 50: measured 1/25 to 1/28, and a busy machine must not fail it."""
+    large, small = (
+        min(engine_seconds(Work(Architecture.of("additive", C, W, "10%"), tuple(NAMES)), 0.5) for _ in range(3))
+        for C, W in ((20, 50), (5, 5))
+    )
+    assert large / small > 20
+
+
+def test_threads_are_limited_before_libraries_count_them() -> None:
+    code = (
+        "import sys, colrun.cli.bench, colrun.cli.job, colrun.run.threads; print({'numpy', 'torch'} & set(sys.modules))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout == b"set()\n"
