@@ -15,21 +15,21 @@ from colrun.networks.cells import CELLS
 from colrun.networks.lateral import FEW, survival
 
 PRICES: dict[str, float] = {
-    "calls": 2.4e-4,
-    "products": 8.9e-12,
-    "whole": 2.3e-9,
-    "steps": 2.1e-12,
-    "elements": 8.4e-10,
-    "sums": 2.5e-10,
-    "credits": 1.5e-10,
-    "rows": 1.2e-5,
+    "calls": 2.6e-4,
+    "products": 9.6e-12,
+    "whole": 2.5e-9,
+    "steps": 2.3e-12,
+    "elements": 9.1e-10,
+    "sums": 2.7e-10,
+    "credits": 1.6e-10,
+    "rows": 1.3e-5,
 }
-"""Seconds for each unit of `counts`, in float32: as fitted, times 1.17, by which whole sweeps took longer."""
+"""Seconds for each unit of `counts`, in float32: as fitted, times 1.08, by which whole sweeps took longer."""
 GROUPS_SECONDS = 5.0e-11
 """For each number that master-user-groups goes through: one backward pass per state over all steps."""
 DECAY_SECONDS = 0.003
 DRAWS = [axis.name for axis in ALIGNMENT_AXES].index("draws")
-PASS_SECONDS, GATE_SECONDS, OPERATION_SECONDS = 1.2e-3, 7e-4, 4.7e-10
+PASS_SECONDS, GATE_SECONDS, OPERATION_SECONDS = 1.35e-3, 8e-4, 5.2e-10
 """Of an online form, counted and timed: for one pass over the network, each further gate in it, each operation."""
 PASSES = {"rflo": 3, "rflo-symmetric": 3, "uoro": 6, "nobacktrack": 6, "kf-rtrl": 6}
 """How many passes over the network a step takes, or as much as so many; 2 where nothing is said."""
@@ -124,11 +124,11 @@ def _noise_seconds(values: Config, family: str, learns: bool, draws: int) -> flo
         rows = 2 * C * (W + G)
         linked = 1 if p >= FEW else 0.5
         numbers = inputs + T * P * C * W * W + draws * T * rows * Q * (4 + linked * Q)
-        seconds = 0.01 / block + draws * 4e-4 + numbers * 8e-11
+        seconds = 0.012 / block + draws * 4.6e-4 + numbers * 9.2e-11
     else:
         numbers = inputs + draws * T * C * (2 * T * W + W * W + G * C * W)
         elements = draws * T * C * (4 * W + T * (2 + 2 * G))
-        seconds = 0.02 / block + draws * 2e-4 + numbers * 4e-11 + elements * 1.5e-9
+        seconds = 0.023 / block + draws * 2.3e-4 + numbers * 4.6e-11 + elements * 1.7e-9
     return seconds * (FLOAT64 if dtype == "float64" else 1.0)
 
 
