@@ -30,7 +30,7 @@ setup: .venv/installed
 # Sweeps run what is missing, so that whatever was interrupted goes on where it was.
 figures: setup
 	$(BIN)/colrun sweep $(filter-out $(GRIDS),$(SWEEPS))
-	$(BIN)/colrun plot --format $(FORMATS)
+	$(BIN)/colrun plot
 
 paper: setup
 	$(BIN)/colrun sweep $(SWEEPS)
