@@ -22,6 +22,7 @@ RNN = ["master-user", "tbptt-1", "tbptt-3", "tbptt-5", "tbptt-20", "tbptt-40"]
 SHAPES = [(5, 5), (5, 50), (10, 20), (20, 20), (20, 50), (50, 10), (50, 50), (20, 100), (100, 20), (100, 100), (5, 100)]
 SETTINGS: list[tuple[str, str, float | None, list[str]]] = [
     ("additive", "text", None, RNN),
+    ("additive", "text", 1e-3, ["master-user", "master-user-no-meta"]),
     ("additive", "release", 1e-3, ["master-user", "master-user-no-meta"]),
     ("feedforward", "text", 1e-2, ["master-user", "tbptt-1", "tbptt-40"]),
     ("gru", "text", None, [*RNN, "tbptt-block-5", "tbptt-block-40"]),

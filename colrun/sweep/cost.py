@@ -15,13 +15,14 @@ from colrun.networks.cells import CELLS
 from colrun.networks.lateral import FEW, survival
 
 PRICES: dict[str, float] = {
-    "calls": 2.6e-4,
-    "products": 9.6e-12,
-    "whole": 2.5e-9,
-    "steps": 2.3e-12,
-    "elements": 9.1e-10,
-    "sums": 2.7e-10,
-    "credits": 1.6e-10,
+    "calls": 4.1e-4,
+    "products": 9.0e-12,
+    "whole": 2.6e-9,
+    "steps": 6.2e-11,
+    "elements": 7.4e-10,
+    "sums": 2.9e-11,
+    "jacobian": 1.9e-9,
+    "credits": 1.3e-10,
     "rows": 1.3e-5,
 }
 """Seconds for each unit of `counts`, in float32: as fitted, times 1.08, by which whole sweeps took longer."""
@@ -154,6 +155,7 @@ def counts(
         "steps": 2.0 * T * (C * W * W + lateral) if stateful else 0.0,
         "elements": float(T * C * W * gradients * (1 + G) + (T * lateral * gradients if listed else 0.0)),
         "sums": float(estimators * (C * W * (inputs + W + 2) + lateral)),
+        "jacobian": float(T * P * P) if entry.recurrent else 0.0,
         "credits": float(2 * T * P * P * (1 + min(longest, T) / 2) if entry.recurrent else 2 * T * P * (longest + 2)),
         "rows": float(estimators),
     }
