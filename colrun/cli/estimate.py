@@ -17,9 +17,6 @@ from colrun.sweep.shard import Shard
 BYTES_PER_ROW = 50
 """Of the compressed Parquet parts."""
 
-KERNELS_OF = ("alignment", "grouping")
-"""Experiments that run by compiled kernels."""
-
 
 def compiled() -> bool:
     """Whether a process has compiled kernels before, and numba kept them beside their source, as it does if it can."""
@@ -49,6 +46,6 @@ def show_plan(sweep: Sweep, paths: Paths, workers: int, shard: Shard | None) -> 
         click.echo(f"  failed    {len(where.failed):,} (run again with --retry-failed)")
     click.echo(f"  to run    {where.missing:,}")
     click.echo(f"  work      {spoken(seconds)} of CPU time, {spoken(seconds / workers)} with -j {workers}")
-    if where.missing and sweep.experiment.name in KERNELS_OF and not compiled():
+    if where.missing and sweep.experiment.by_kernels and not compiled():
         click.echo("  compile   kernels, once after an install: about half a minute more for each worker")
     click.echo(f"  disk      {where.rows * BYTES_PER_ROW / 1e6:.1f} MB when complete, in {paths.sweep}")

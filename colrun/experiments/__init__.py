@@ -41,6 +41,10 @@ class Runner(Protocol):
         """The rows of each seed; the seeds are of one block."""
 
 
+TIMES = ("seconds",)
+"""Columns of rows that no two runs share."""
+
+
 @dataclass(frozen=True)
 class Experiment:
     """One kind of experiment."""
@@ -57,6 +61,8 @@ class Experiment:
     takes_estimators: bool
     numerics: int
     """Raise it when the numbers of any job may change: older rows are then stale. Golden rows in the tests guard it."""
+    by_kernels: bool = False
+    """Whether it runs by compiled kernels."""
 
     def axis(self, name: str) -> Axis:
         """The axis of that name."""
@@ -92,6 +98,7 @@ EXPERIMENTS = {
             lambda config: config[:4] + config[6:-2],  # all but lateral level, step size, draws and what is measured
             takes_estimators=True,
             numerics=3,
+            by_kernels=True,
         ),
         Experiment(
             "decay",
@@ -122,6 +129,7 @@ EXPERIMENTS = {
             lambda config: config[:4] + config[6:],  # all but lateral level and step size
             takes_estimators=True,
             numerics=2,
+            by_kernels=True,
         ),
     )
 }

@@ -53,10 +53,10 @@ def compare(
     """Sums of the first gradient, of_truth (N, groups, 3), and of each other, of_estimates (N, E-1, groups, 6).
 
     Where `known` is not -1 it is the place of a credit of pre-activations in `gates`, (K, 2, N, T, G·C), a and r, and
-    in `layers`, (K, 2, N, C, W, T), second and first; there is nothing of it in `credits`.
+    in `layers`, (K, 2, N, C, W, T), second and first; what `credits` holds in its place is not read.
 
-    Narrow columns are taken several at a time, as a product of few rows is no faster than one of many. How many is a
-    matter of the shape alone, so that an estimate does not depend on which others there are.
+    Narrow columns are taken several at a time, as a product of few rows takes longer per row. How many is a matter of
+    the shape alone, so that an estimate does not depend on which others there are.
     """
     E, N, T, _ = credits.shape
     inputs, C, W, G = x.shape[2], f.shape[1], f.shape[3], by_a.shape[3]

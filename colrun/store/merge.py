@@ -12,7 +12,7 @@ import pandas as pd
 import pyarrow as pa
 
 from colrun.errors import InvalidValueError
-from colrun.experiments import get_experiment
+from colrun.experiments import TIMES, get_experiment
 from colrun.store.compact import merged, row_jobs
 from colrun.store.generations import tidy
 from colrun.store.index import Done, Watch, failures, publish
@@ -144,7 +144,7 @@ def _compare(sources: list[Source], jobs: set[str], kind: str) -> None:
     if not frames:
         return
     every = pd.concat(frames, ignore_index=True)
-    columns = [name for name in every.columns if name not in ("_source", "seconds")]  # no two runs take the same time
+    columns = [name for name in every.columns if name not in ("_source", *TIMES)]
     different = every.drop_duplicates(columns)
     key = ["job", *get_experiment(kind).runner().KEY]
     conflicts = different[different.duplicated(key, keep=False)]

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from colrun.experiments import EXPERIMENTS
+from colrun.experiments import EXPERIMENTS, TIMES
 from colrun.networks.cells import CELLS
 from colrun.networks.readings import READINGS
 from colrun.sweep.file import parse_sweep
@@ -84,7 +84,7 @@ def compute(kind: str) -> dict[str, Any]:
 
 def _fixed(row: dict[str, Any]) -> dict[str, Any]:
     """Without the time it took."""
-    return {name: value for name, value in row.items() if name != "seconds"}
+    return {name: value for name, value in row.items() if name not in TIMES}
 
 
 def path(kind: str) -> Path:

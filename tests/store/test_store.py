@@ -64,6 +64,14 @@ def test_load_and_pandas_give_every_row_once_compacted_or_not(paths: Paths) -> N
     pd.testing.assert_frame_equal(by_pandas(paths.sweep), before, check_exact=True)
 
 
+@pytest.mark.parametrize("together", [1, 2, 1000])
+def test_load_joins_parts_some_at_a_time(paths: Paths, monkeypatch: pytest.MonkeyPatch, together: int) -> None:
+    assert len(paths.parts()) > 2
+    wanted = load(paths.sweep)
+    monkeypatch.setattr("colrun.store.load.TOGETHER", together)
+    pd.testing.assert_frame_equal(load(paths.sweep), wanted, check_exact=True)
+
+
 def test_load_is_in_a_fixed_order(paths: Paths) -> None:
     before = load(paths.sweep)
     compact(paths)
