@@ -12,6 +12,7 @@ from click.testing import CliRunner, Result
 
 from colrun.cli import main
 from colrun.store.load import load_table
+from colrun.store.paths import Paths
 
 TINY: dict[str, Any] = {
     "name": "tiny",
@@ -86,9 +87,19 @@ def computed(result: Result) -> int:
     return int(match[1])
 
 
+def resume(paths: Paths, *options: object) -> Result:
+    """The sweep of a folder again, from the file that made it."""
+    return colrun("sweep", paths.sweep.parents[1] / "sweep.toml", "-j", 1, "--out", paths.sweep.parent, *options)
+
+
 def files(folder: Path) -> list[str]:
     """Everything below a folder."""
     return sorted(str(path.relative_to(folder)) for path in folder.rglob("*"))
+
+
+def snapshot(folder: Path) -> dict[str, bytes]:
+    """Every file below a folder and what it holds."""
+    return {str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
 
 
 def refused(*arguments: object) -> str:

@@ -1,48 +1,20 @@
-"""A sweep's folder: reading, broken parts, compaction, stale rows, provenance."""
+"""A sweep's folder: reading it, and where its rows are from."""
 
 import json
-import os
 import shutil
-import warnings
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import pytest
 
 import colrun as package
 from colrun import experiments
-from colrun.store import compact as compaction
 from colrun.store.compact import compact
-from colrun.store.generations import tidy
 from colrun.store.index import read_done
-from colrun.store.load import BrokenPartWarning, StaleRowsWarning, load
+from colrun.store.load import load
+from colrun.store.parts import read_index
 from colrun.store.paths import Paths
-from tests.runs import DECAY, TINY, bits, colrun, computed, write
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A sweep of 30 jobs in five parts."""
-    folder = tmp_path_factory.mktemp("made")
-    path = write(folder, TINY)
-    for seed in range(5):
-        assert colrun("sweep", path, "-j", 1, "--seeds", seed, "--out", folder / "out").exit_code == 0
-    return folder
-
-
-@pytest.fixture
-def paths(tmp_path: Path, made: Path) -> Paths:
-    """A copy of it to play with."""
-    shutil.copytree(made, tmp_path / "copy", symlinks=True)
-    found = Paths.of(tmp_path / "copy" / "out", "tiny")
-    assert len(found.parts()) == 5
-    return found
-
-
-def resume(paths: Paths, *options: object) -> Any:
-    return colrun("sweep", paths.sweep.parents[1] / "sweep.toml", "-j", 1, "--out", paths.sweep.parent, *options)
+from tests.runs import DECAY, TINY, bits, colrun, computed, resume, snapshot, write
 
 
 def by_pandas(folder: Path) -> pd.DataFrame:
@@ -100,184 +72,6 @@ def test_columns_hold_what_the_contract_says(paths: Paths) -> None:
     assert (frame["job"].str.rpartition(".")[2].astype(int) == frame["seed"]).all()
 
 
-def test_compaction_is_idempotent_and_keeps_what_is_done(paths: Paths) -> None:
-    before, done = bits(paths.sweep), read_done(paths)
-    assert compact(paths) == (5, 1, [])
-    part = paths.parts()[0].read_bytes()
-    assert compact(paths) == (1, 1, [])
-    assert paths.parts()[0].read_bytes() == part
-    assert bits(paths.sweep) == before
-    after = read_done(paths, verify=True)
-    assert after.jobs == done.jobs
-    assert (after.rows, after.diverged) == (done.rows, done.diverged)
-    assert after.seconds == pytest.approx(done.seconds)
-    assert len(list(paths.generations.iterdir())) == 1
-    assert computed(resume(paths)) == 0
-    # A later run adds a part, and compaction takes it in.
-    assert computed(resume(paths, "--seeds", "0:7")) == 12
-    assert compact(paths) == (2, 1, [])
-    assert before.items() <= bits(paths.sweep).items()
-    assert len(bits(paths.sweep)) == 84
-
-
-def test_compaction_into_several_files(paths: Paths, monkeypatch: pytest.MonkeyPatch) -> None:
-    before, done = bits(paths.sweep), read_done(paths).jobs
-    monkeypatch.setattr(compaction, "ROWS_PER_FILE", 7)
-    assert compact(paths) == (5, 9, [])
-    assert bits(paths.sweep) == before
-    assert read_done(paths, verify=True).jobs == done
-    assert computed(resume(paths)) == 0
-
-
-def test_tidy_removes_what_a_killed_compaction_left(paths: Paths) -> None:
-    before = bits(paths.sweep)
-    old = paths.rows.resolve()
-    kept = {path.name: path.read_bytes() for path in old.iterdir()}
-    compact(paths)
-    old.mkdir()
-    for name, content in kept.items():
-        (old / name).write_bytes(content)  # switched, but not yet cleaned
-    tidy(paths)
-    assert not old.exists()
-    assert bits(paths.sweep) == before
-    assert len(paths.parts()) == 1
-
-
-def truncate(path: Path) -> None:
-    os.truncate(path, path.stat().st_size // 2)
-
-
-def garbage(path: Path) -> None:
-    path.write_bytes(b"\x9c" * path.stat().st_size)
-
-
-def empty(path: Path) -> None:
-    path.write_bytes(b"")
-
-
-def swapped(path: Path) -> None:
-    """Well-formed Parquet with the footer of another part."""
-    import pyarrow.parquet as pq
-
-    other = next(p for p in path.parent.iterdir() if p != path)
-    table = pq.read_table(other).replace_schema_metadata(pq.read_schema(path).metadata)
-    pq.write_table(table, path)
-
-
-@pytest.mark.parametrize("harm", [truncate, garbage, empty, swapped])
-@pytest.mark.parametrize("compacted", [False, True])
-def test_a_broken_part_is_noticed_named_and_recomputed(paths: Paths, harm: Any, compacted: bool) -> None:
-    before = bits(paths.sweep)
-    if compacted:
-        compact(paths)
-        resume(paths, "--seeds", 7)
-        before = bits(paths.sweep)
-    victim = paths.parts()[0]
-    lost = pd.read_parquet(victim)["job"].nunique()
-    harm(victim)
-    with pytest.warns(BrokenPartWarning, match=victim.name):
-        frame = load(paths.sweep)
-    assert len(frame) == len(before) - 2 * lost
-    said = colrun("status", "tiny", "--results", paths.sweep.parent, "--verify")
-    assert said.exit_code == 1
-    assert f"broken {victim}" in said.stdout
-    again = resume(paths, "--seeds", "0:5,7") if compacted else resume(paths)
-    assert again.exit_code == 0
-    assert computed(again) == lost
-    assert f"set aside in {paths.broken}" in again.stderr
-    assert str(victim) in again.stderr
-    assert [path.name for path in paths.broken.iterdir()] == [victim.name]
-    assert bits(paths.sweep) == before
-    assert "verified" in colrun("status", "tiny", "--results", paths.sweep.parent, "--verify").stdout
-
-
-def test_compaction_names_the_part_that_is_broken(paths: Paths) -> None:
-    truncate(paths.parts()[0])
-    name = paths.parts()[0].name
-    said = colrun("compact", "tiny", "--results", paths.sweep.parent)
-    assert name in said.output
-    assert len(bits(paths.sweep)) == 48
-    assert computed(resume(paths)) == 6
-
-
-THEN = experiments.EXPERIMENTS["alignment"].numerics
-NEXT = THEN + 1
-"""Versions of the rows that are there, and of the program that meets them."""
-
-
-@pytest.fixture
-def newer(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A program whose numbers have changed."""
-    for name, experiment in experiments.EXPERIMENTS.items():
-        monkeypatch.setitem(experiments.EXPERIMENTS, name, replace(experiment, numerics=experiment.numerics + 1))
-
-
-def snapshot(folder: Path) -> dict[str, bytes]:
-    return {str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
-
-
-@pytest.mark.usefixtures("newer")
-class TestStale:
-    @pytest.fixture(autouse=True)
-    def older(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Made by the program as it was."""
-        with monkeypatch.context() as patch:
-            for name, experiment in list(experiments.EXPERIMENTS.items()):
-                patch.setitem(experiments.EXPERIMENTS, name, replace(experiment, numerics=THEN))
-            assert computed(colrun("sweep", write(tmp_path, TINY), "-j", 1, "--out", tmp_path / "out")) == 30
-        self.paths = Paths.of(tmp_path / "out", "tiny")
-
-    def test_a_sweep_refuses(self) -> None:
-        before = snapshot(self.paths.sweep)
-        result = resume(self.paths)
-        assert result.exit_code == 2
-        assert f"holds rows of numerics version {THEN}, and this program computes version {NEXT}" in result.stderr
-        assert "--recompute-stale" in result.stderr
-        assert snapshot(self.paths.sweep) == before
-
-    def test_single_jobs_refuse_too(self) -> None:
-        before = snapshot(self.paths.sweep)
-        sweep = self.paths.sweep.parents[1] / "sweep.toml"
-        ids = colrun("job", sweep, "--list", "--results", self.paths.sweep.parents[1] / "empty").stdout.splitlines()[0]
-        result = colrun("job", sweep, ids, "--results", self.paths.sweep.parent)
-        assert result.exit_code == 2
-        assert f"holds rows of numerics version {THEN}" in result.stderr
-        assert snapshot(self.paths.sweep) == before
-
-    def test_they_are_reported(self) -> None:
-        said = colrun("status", "tiny", "--results", self.paths.sweep.parent).stdout
-        assert "tiny: 0 of 30 jobs done, 0 failed, 30 missing" in said
-        assert f"stale: rows of numerics version {THEN}, current is {NEXT}" in said
-        dry = colrun("sweep", self.paths.sweep.parents[1] / "sweep.toml", "--out", self.paths.sweep.parent, "--dry-run")
-        assert f"stale     rows of numerics version {THEN}; current is {NEXT}" in dry.stdout
-        with pytest.warns(
-            StaleRowsWarning, match=f"numerics version {THEN} of experiment alignment; this program's is {NEXT}"
-        ):
-            load(self.paths.sweep)
-
-    def test_they_are_set_aside_and_recomputed_on_request(self) -> None:
-        old = [path.name for path in self.paths.parts()]
-        result = resume(self.paths, "--recompute-stale")
-        assert result.exit_code == 0
-        assert computed(result) == 30
-        assert [path.name for path in (self.paths.stale / f"numerics-{THEN}").iterdir()] == old
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
-            frame = load(self.paths.sweep)
-        assert set(frame["numerics"]) == {NEXT}
-        assert len(frame) == 60
-        assert computed(resume(self.paths)) == 0
-
-
-def test_another_experiment_is_not_mixed_in(paths: Paths) -> None:
-    before = snapshot(paths.sweep)
-    other = write(paths.sweep.parents[1], {**DECAY, "name": "tiny"}, file="other.toml")
-    result = colrun("sweep", other, "-j", 1, "--out", paths.sweep.parent)
-    assert result.exit_code == 2
-    assert "holds rows of experiment alignment, and this sweep's is decay" in result.stderr
-    assert snapshot(paths.sweep) == before
-
-
 def test_provenance(tmp_path: Path) -> None:
     path = write(tmp_path, TINY)
     colrun("sweep", path, "-j", 1, "--out", tmp_path / "out")
@@ -287,7 +81,7 @@ def test_provenance(tmp_path: Path) -> None:
     assert facts["sweep_file"] == path.read_text()
     assert facts["colrun"] == package.__version__
     assert facts["experiment"] == "alignment"
-    assert facts["numerics"] == THEN
+    assert facts["numerics"] == experiments.EXPERIMENTS["alignment"].numerics
     assert {"torch", "numpy", "pandas", "pyarrow"} <= facts["packages"].keys()
     assert facts["cpu"]
     assert facts["host"]
@@ -295,8 +89,6 @@ def test_provenance(tmp_path: Path) -> None:
     assert (facts["computed"], facts["failed"], facts["diverged"]) == (30, 0, 0)
     assert {"commit", "clean", "python", "system", "cores", "command"} <= facts.keys()
     assert read_done(paths).parts == 1
-    from colrun.store.parts import read_index
-
     assert read_index(paths.parts()[0]).run == facts["run"] == file.stem
 
 
