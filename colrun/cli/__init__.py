@@ -1,6 +1,7 @@
 """The command line. One thin file per command, imported when it is used; none imports torch before it must."""
 
 import errno
+import sys
 import warnings
 from importlib import import_module
 
@@ -8,6 +9,7 @@ import click
 
 from colrun import __version__
 from colrun.errors import InvalidValueError, shown
+from colrun.run.signals import StoppedError, stoppable
 
 COMMANDS = {
     "sweep": "sweep",
@@ -50,9 +52,12 @@ class Commands(click.Group):
     def invoke(self, ctx: click.Context) -> object:
         """Run a command."""
         try:
-            with warnings.catch_warnings():
+            with stoppable(), warnings.catch_warnings():
                 warnings.showwarning = _say
                 return super().invoke(ctx)
+        except StoppedError as stopped:
+            click.echo(f"stopped by {stopped}; what is done is kept. Run the same command again to go on.", err=True)
+            sys.exit(stopped.exit_code)
         except InvalidValueError as error:
             raise BadValue(str(error)) from None
         except OSError as error:  # a path that cannot be read, written or even looked up

@@ -1,13 +1,13 @@
 """`colrun export`."""
 
 import sys
-from contextlib import suppress
 from pathlib import Path
 
 import click
 
 from colrun.cli.options import SweepName, plugin_option, results_option
 from colrun.errors import InvalidValueError
+from colrun.output import writing
 
 
 @click.command("export")
@@ -35,13 +35,5 @@ def command(sweep: str, as_csv: bool, output: Path | None, results: Path) -> Non
     if output is None:
         sys.stdout.write(text)
         return
-    if output.is_dir():
-        raise InvalidValueError(f"cannot write {output}: it is a folder; give the name of a file.")
-    temporary = output.with_name(output.name + ".tmp")
-    try:
-        temporary.write_text(text, encoding="utf-8")
-        temporary.replace(output)
-    except OSError as error:
-        with suppress(OSError):
-            temporary.unlink(missing_ok=True)
-        raise InvalidValueError(f"cannot write {output}: {error.strerror}.") from None
+    with writing(output) as file:
+        file.write_text(text, encoding="utf-8")

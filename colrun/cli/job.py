@@ -9,7 +9,6 @@ import click
 from colrun.cli.options import replaced, replacing_options, results_option, sweep_argument
 from colrun.errors import InvalidValueError
 from colrun.run.script import BATCH_SECONDS
-from colrun.run.signals import StoppedError, stoppable
 from colrun.sweep.file import Sweep
 
 
@@ -45,15 +44,6 @@ def command(sweep: str, ids: tuple[str, ...], results: Path, again: bool, listed
     Exit codes: 0 done, 1 some jobs failed or the disk is full, 2 bad input, 128 + n stopped by signal n (130 SIGINT,
     143 SIGTERM, 138 SIGUSR1); what is done is then kept.
     """
-    with stoppable():
-        try:
-            _run(sweep, ids, results, again, listed, options)
-        except StoppedError as stopped:
-            click.echo(f"stopped by {stopped}; what is done is kept.", err=True)
-            sys.exit(stopped.exit_code)
-
-
-def _run(name: str, ids: tuple[str, ...], results: Path, again: bool, listed: bool, options: dict[str, Any]) -> None:
     from colrun.store.known import stored_sweep
 
     values = replaced(options)
@@ -63,7 +53,7 @@ def _run(name: str, ids: tuple[str, ...], results: Path, again: bool, listed: bo
         raise InvalidValueError("--seconds, --slots and --retry-failed are for --list; give that, or leave them out.")
     if not listed and not ids:
         raise InvalidValueError("no ID is given; `colrun job SWEEP --list` prints them.")
-    chosen = stored_sweep(results, name, values)
+    chosen = stored_sweep(results, sweep, values)
     if listed:
         _print_list(chosen, results, **options)
         return

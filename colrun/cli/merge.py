@@ -1,11 +1,8 @@
 """`colrun merge`."""
 
-import sys
 from pathlib import Path
 
 import click
-
-from colrun.run.signals import StoppedError, stoppable
 
 
 @click.command("merge")
@@ -33,18 +30,14 @@ def command(folders: tuple[Path, ...], out: Path) -> None:
     from colrun.store.merge import merge
     from colrun.store.paths import StoreError
 
-    with stoppable():
-        try:
-            for done in merge(folders, out):
-                for each in done.broken:
-                    click.echo(f"broken part, left out; `colrun sweep` runs its jobs again: {each}", err=True)
-                before = done.rows - done.new
-                click.echo(
-                    f"{done.paths.sweep.name}: {done.rows:,} rows from {done.sources} folder(s), {before:,} there "
-                    f"before, {done.new:,} new → {done.paths.sweep}"
-                )
-        except StoreError as error:
-            raise click.ClickException(str(error)) from None
-        except StoppedError as stopped:
-            click.echo(f"stopped by {stopped}; run the same command again to go on.", err=True)
-            sys.exit(stopped.exit_code)
+    try:
+        for done in merge(folders, out):
+            for each in done.broken:
+                click.echo(f"broken part, left out; `colrun sweep` runs its jobs again: {each}", err=True)
+            before = done.rows - done.new
+            click.echo(
+                f"{done.paths.sweep.name}: {done.rows:,} rows from {done.sources} folder(s), {before:,} there "
+                f"before, {done.new:,} new → {done.paths.sweep}"
+            )
+    except StoreError as error:
+        raise click.ClickException(str(error)) from None

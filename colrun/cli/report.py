@@ -1,12 +1,12 @@
 """`colrun report`."""
 
-import contextlib
 from pathlib import Path
 
 import click
 
 from colrun.cli.options import results_option
 from colrun.errors import InvalidValueError
+from colrun.output import refuse_folder, writing
 
 
 @click.command("report")
@@ -27,8 +27,7 @@ def command(results: Path, output: Path) -> None:
       colrun report
       colrun report --results results -o docs/report.html
     """
-    if output.is_dir():
-        raise InvalidValueError(f"cannot write {output}: it is a folder; give the name of a file.")
+    refuse_folder(output)
     try:
         output.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -40,14 +39,8 @@ def command(results: Path, output: Path) -> None:
     if not content.sources:
         raise InvalidValueError(f"there are no results in {results} and none are kept; run: colrun sweep rnn-alignment")
     text = render(content)
-    temporary = output.with_name(output.name + ".tmp")
-    try:
-        temporary.write_text(text, encoding="utf-8")
-        temporary.replace(output)
-    except OSError as error:
-        with contextlib.suppress(OSError):
-            temporary.unlink()
-        raise InvalidValueError(f"cannot write {output}: {error.strerror}.") from None
+    with writing(output) as file:
+        file.write_text(text, encoding="utf-8")
     for source in content.sources:
         click.echo(str(source.rows), err=True)
     click.echo(f"{output} ({len(text.encode()) / 1e6:.1f} MB)")

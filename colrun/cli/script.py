@@ -7,8 +7,8 @@ from typing import Any
 import click
 
 from colrun.cli.options import replaced, replacing_options, results_option, sweep_argument
-from colrun.errors import InvalidValueError
 from colrun.estimators.plugins import files_in_use
+from colrun.output import writing
 from colrun.run.script import ALL_CORES, BATCH_SECONDS, TASK_MINUTES, Asked, Slurm, parallel_script, slurm_script
 from colrun.sweep.file import read_sweep
 
@@ -119,8 +119,7 @@ def _write(text: str, output: Path | None) -> None:
     if output is None:
         sys.stdout.write(text)
         return
-    try:
-        output.write_text(text, encoding="utf-8")
-        output.chmod(0o755)
-    except OSError as error:
-        raise InvalidValueError(f"cannot write {output}: {error.strerror}.") from None
+    with writing(output) as file:
+        file.write_text(text, encoding="utf-8")
+        if file.is_file():
+            file.chmod(0o755)

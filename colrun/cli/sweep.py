@@ -8,7 +8,6 @@ import click
 
 from colrun.cli.options import read_all, replaced, replacing_options, sweeps_argument
 from colrun.errors import InvalidValueError
-from colrun.run.signals import StoppedError, stoppable
 from colrun.sweep.file import Sweep
 from colrun.sweep.shard import Shard
 
@@ -64,12 +63,7 @@ def command(
     check_backend(backend, scheduler, jobs)
     if options["quiet"] and options["verbose"]:
         raise InvalidValueError("--quiet and --verbose exclude each other; give one.")
-    with stoppable():
-        try:
-            failed = _run(chosen, jobs, out, (backend, scheduler), dry_run, options)
-        except StoppedError as stopped:
-            click.echo(f"stopped by {stopped}; what is done is kept. Run the same command again to go on.", err=True)
-            sys.exit(stopped.exit_code)
+    failed = _run(chosen, jobs, out, (backend, scheduler), dry_run, options)
     if failed:
         click.echo(f"{failed} job(s) failed; `colrun status` names them, --retry-failed runs them again.", err=True)
         sys.exit(1)

@@ -10,6 +10,7 @@ from colrun.errors import InvalidValueError, choose
 from colrun.figures import FIGURES, FORMATS
 from colrun.figures.source import Source
 from colrun.figures.style import STYLES
+from colrun.output import writing
 from colrun.store.kept import Rows, where_rows
 
 DPI = {"paper": 300, "talk": 150}
@@ -61,5 +62,5 @@ def draw(name: str, source: Source) -> Figure:
 def save(figure: Figure, path: Path, style: str = "paper") -> None:
     """Write it in the format of the path's ending, with the same bytes every time."""
     form = choose(path.suffix.removeprefix("."), FORMATS, "format")
-    with matplotlib.rc_context(STYLES[style].rc()):
-        figure.savefig(path, format=form, dpi=DPI[style], metadata=METADATA[form])
+    with matplotlib.rc_context(STYLES[style].rc()), writing(path) as file:
+        figure.savefig(file, format=form, dpi=DPI[style], metadata=METADATA[form])

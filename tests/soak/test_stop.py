@@ -35,7 +35,8 @@ def test_stopped_and_gone_on_with(folder: Folder, truth: pd.DataFrame, workers: 
         assert len(folder.parts()) >= kept
         folder.within(truth)
         assert not list((folder.results / "_failed").iterdir())
-        if code == 0:
+        if " computed → " in said:  # too late: all is done and said, and at most Python's own end was cut short
+            assert code in (0, -number), said
             break
         stopped += 1
         assert code == 128 + number, said
