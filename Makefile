@@ -1,6 +1,6 @@
 # make setup   .venv with colrun in it          make test          lint, types, all tests that run anywhere
 # make lint    ruff and mypy only               make test-cluster  real engines; skipped where not installed
-# make figures run the sweeps at C=20, W=50     make soak          kills, full disks, damage: SOAK_KILLS=300 (an hour)
+# make figures run the sweeps at C=20, W=50     make soak          kills, full disks, damage: SOAK_KILLS=300 (half an hour)
 #              and draw figures                 make fig-NAME      one figure and the sweeps it needs
 # make paper   all sweeps, figures, claims and  make keep          results/ → results/paper/, which the repository keeps
 #              the report                       make scripts       rewrite those in scripts/

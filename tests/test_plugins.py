@@ -139,7 +139,7 @@ def test_editing_it_makes_its_rows_stale_and_no_others(faded: Path) -> None:
     assert after.keys() == before.keys()
     for key, row in after.items():
         assert (row == before[key]) == (row["estimator"] == "master-user")
-    assert len(list(Path("results/tiny/_stale").glob("plugin-*.parquet"))) == 1
+    assert len(list(Path("results/tiny/_stale").glob("plugin.*.parquet"))) == 1
     assert computed(colrun(*run)) == 0
 
 

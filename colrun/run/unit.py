@@ -8,8 +8,8 @@ from typing import Any
 
 from colrun.estimators import EstimatorName
 from colrun.experiments import EXPERIMENTS, Experiment, Row
-from colrun.store.compact import group
 from colrun.store.index import Done, Watch, publish
+from colrun.store.join import group
 from colrun.store.parts import PartIndex, encode, make_table
 from colrun.store.paths import Paths, write_json
 from colrun.sweep.plan import Piece, Unit

@@ -73,14 +73,13 @@ def where_rows(results: str | Path, sweep: str) -> Rows | None:
 
 def keep(results: str | Path, sweep: str, target: str | Path) -> list[Path]:
     """Write a sweep's rows as kept results, in place of those there were, and return the files."""
-    from colrun.store.compact import merged
+    from colrun.store.join import Piles
     from colrun.store.load import visible_parts
     from colrun.store.parts import encode, read_part
     from colrun.store.paths import Paths, sweep_folder
 
     source, folder = Paths.of(results, sweep), Paths.of(target, sweep).sweep
-    parts = [read_part(path) for path in visible_parts(sweep_folder(source.sweep))]
-    pieces = list(merged([table for table, _ in parts if table.num_rows], [i for t, i in parts if t.num_rows]))
+    pieces = list(Piles(read_part(path) for path in visible_parts(sweep_folder(source.sweep))).cut())
     runs = [(path, json.loads(path.read_text(encoding="utf-8"))) for path in sorted(source.runs.glob("*.json"))]
     shutil.rmtree(folder, ignore_errors=True)
     (folder / "_runs").mkdir(parents=True)

@@ -7,12 +7,10 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute
 
-from colrun.experiments import EXPERIMENTS, get_experiment
+from colrun.experiments import EXPERIMENTS
+from colrun.store.join import Joined, in_order
 from colrun.store.parts import BrokenPartError, read_part
 from colrun.store.paths import sweep_folder
-
-TOGETHER = 1000
-"""Parts whose rows are put into one piece of memory at a time: a piece for each would take ten times as much."""
 
 
 class BrokenPartWarning(UserWarning):
@@ -39,7 +37,7 @@ def visible_parts(folder: Path) -> list[Path]:
 def load_table(path: str | Path) -> pa.Table:
     """Every row once, checked, in a fixed order whatever the parts; broken parts are named in a warning."""
     folder = sweep_folder(path)
-    tables, small, versions, kinds = [], [], set(), set()
+    rows, versions, kinds = Joined(), set(), set()
     for part in visible_parts(folder):
         try:
             table, index = read_part(part)
@@ -48,10 +46,7 @@ def load_table(path: str | Path) -> pa.Table:
             continue
         except FileNotFoundError:  # compacted away since the folder was listed
             return load_table(path)
-        small.append(table)
-        if len(small) == TOGETHER:
-            tables.append(_joined(small).combine_chunks())
-            small.clear()
+        rows.add(table)
         kinds.add(index.experiment)
         versions.add((index.experiment, index.numerics))
     for kind, numerics in sorted(versions):
@@ -62,15 +57,9 @@ def load_table(path: str | Path) -> pa.Table:
                 StaleRowsWarning,
                 2,
             )
-    if not tables and not small:
-        return pa.table({})
-    table = _joined([*tables, *small])
+    table = rows.table()
     _warn_of_plugins(folder, table)
     return in_order(table, kinds)
-
-
-def _joined(tables: list[pa.Table]) -> pa.Table:
-    return pa.concat_tables(tables, promote_options="default")
 
 
 def _warn_of_plugins(folder: Path, table: pa.Table) -> None:
@@ -86,19 +75,6 @@ def _warn_of_plugins(folder: Path, table: pa.Table) -> None:
             StaleRowsWarning,
             2,
         )
-
-
-def in_order(table: pa.Table, kinds: set[str]) -> pa.Table:
-    """Sorted by parameters, seed and what tells the rows of a job apart; a row that two parts hold counts once."""
-    (kind,) = kinds if len(kinds) == 1 else (None,)
-    if kind is None:
-        return table
-    experiment = get_experiment(kind)
-    key = list(experiment.runner().KEY)
-    order = [*(axis.name for axis in experiment.axes), "seed", *key]
-    table = table.sort_by([(name, "ascending") for name in ["numerics", *order]])
-    same = table.select(["job", *key]).to_pandas().duplicated()
-    return table.filter(pa.array(~same.to_numpy())) if same.any() else table
 
 
 def load(path: str | Path) -> pd.DataFrame:

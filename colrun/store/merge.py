@@ -13,9 +13,9 @@ import pyarrow as pa
 
 from colrun.errors import InvalidValueError
 from colrun.experiments import TIMES, get_experiment
-from colrun.store.compact import merged, row_jobs
 from colrun.store.generations import tidy
 from colrun.store.index import Done, Watch, failures, publish
+from colrun.store.join import Piles, row_jobs
 from colrun.store.known import stored_sweeps
 from colrun.store.parts import BrokenPartError, PartIndex, encode, read_index, read_part
 from colrun.store.paths import Paths, StoreError, write_atomically, write_json
@@ -179,8 +179,8 @@ def _merge_one(target: Paths, sources: list[Source]) -> Merged:
     for source in sources:
         for path in sorted(source.paths.runs.glob("*.json")):
             _copy_run(target, path)
-        for tables, indices in _batches(source, done):
-            for table, index in merged(tables, indices):
+        for batch in _batches(source, done):
+            for table, index in batch.cut():
                 done.rows += table.num_rows
                 done.new += _add(watch, table, index)
         done.broken += source.broken
@@ -216,9 +216,8 @@ def _settle_failure(known: Done, target: Paths, job: str, facts: dict[str, Any])
         write_json(target, here, facts)
 
 
-def _batches(source: Source, done: Merged) -> Iterator[tuple[list[pa.Table], list[PartIndex]]]:
-    tables: list[pa.Table] = []
-    indices: list[PartIndex] = []
+def _batches(source: Source, done: Merged) -> Iterator[Piles]:
+    batch, rows = Piles(), 0
     for path, _ in source.parts:
         try:
             table, index = read_part(path)
@@ -227,13 +226,12 @@ def _batches(source: Source, done: Merged) -> Iterator[tuple[list[pa.Table], lis
             continue
         except FileNotFoundError:
             raise StoreError(f"{path} has gone meanwhile; merge again when nobody writes there.") from None
-        tables.append(table)
-        indices.append(index)
-        if sum(each.num_rows for each in tables) >= ROWS_AT_ONCE:
-            yield tables, indices
-            tables, indices = [], []
-    if tables:
-        yield tables, indices
+        batch.add(table, index)
+        rows += table.num_rows
+        if rows >= ROWS_AT_ONCE:
+            yield batch
+            batch, rows = Piles(), 0
+    yield batch
 
 
 def _add(watch: Watch, table: pa.Table, index: PartIndex) -> int:
@@ -248,7 +246,7 @@ def _add(watch: Watch, table: pa.Table, index: PartIndex) -> int:
             return None
         if added == table.num_rows:
             return encode(table, index)
-        ((kept, described),) = merged([table.filter(pa.array(left))], [index])
+        ((kept, described),) = Piles([(table.filter(pa.array(left)), index)]).cut()
         share = added / table.num_rows
         return encode(kept, replace(described, seconds=index.seconds * share, estimated=index.estimated * share))
 

@@ -80,7 +80,7 @@ def test_bad_input(tmp_path: Path) -> None:
         (["parallel", "gone"], "sweep 'gone' is not known"),
         (["parallel", path, "--columns", "0", "-o", tmp_path / "x.sh"], "columns is '0'; it must be"),
         (["parallel", path, "-o", tmp_path / "no" / "x.sh"], "No such file or directory"),
-        (["parallel", path, "-o", tmp_path], "Is a directory"),
+        (["parallel", path, "-o", tmp_path], "it is a folder; give the name of a file"),
         (["parallel", path, "--jobs", "$(reboot)"], "--jobs is '$(reboot)'; it must be a number"),
         (["slurm", path, "--account", "a\n#SBATCH --x"], "--account is"),
         (["slurm", path, "--memory", "a b"], "--memory is 'a b'; it must be one word"),

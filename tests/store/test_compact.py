@@ -2,7 +2,7 @@
 
 import pytest
 
-from colrun.store import compact as compaction
+from colrun.store import join
 from colrun.store.compact import compact
 from colrun.store.generations import tidy
 from colrun.store.index import read_done
@@ -32,7 +32,7 @@ def test_compaction_is_idempotent_and_keeps_what_is_done(paths: Paths) -> None:
 
 def test_compaction_into_several_files(paths: Paths, monkeypatch: pytest.MonkeyPatch) -> None:
     before, done = bits(paths.sweep), read_done(paths).jobs
-    monkeypatch.setattr(compaction, "ROWS_PER_FILE", 7)
+    monkeypatch.setattr(join, "ROWS_PER_FILE", 7)
     assert compact(paths) == (5, 9, [])
     assert bits(paths.sweep) == before
     assert read_done(paths, verify=True).jobs == done

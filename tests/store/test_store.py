@@ -40,7 +40,7 @@ def test_load_and_pandas_give_every_row_once_compacted_or_not(paths: Paths) -> N
 def test_load_joins_parts_some_at_a_time(paths: Paths, monkeypatch: pytest.MonkeyPatch, together: int) -> None:
     assert len(paths.parts()) > 2
     wanted = load(paths.sweep)
-    monkeypatch.setattr("colrun.store.load.TOGETHER", together)
+    monkeypatch.setattr("colrun.store.join.TOGETHER", together)
     pd.testing.assert_frame_equal(load(paths.sweep), wanted, check_exact=True)
 
 
