@@ -10,6 +10,10 @@ class InvalidValueError(ValueError):
     """A value that cannot be used. The command line prints it without a traceback and exits with code 2."""
 
 
+class StoreError(Exception):
+    """The results cannot be read or written: not the fault of a job, so that the command stops, with exit code 1."""
+
+
 def shown(value: object) -> str:
     """A value for a message: as Python writes it, shortened, since a file or a command line may hold anything."""
     try:

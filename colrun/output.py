@@ -1,32 +1,62 @@
 """Files that a user asks for by name: written whole, or what was there stays."""
 
+import os
+import secrets
+import shutil
+import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from colrun.errors import InvalidValueError
 
+STANDARD = ("-", "/dev/stdout")
+
 
 @contextmanager
-def writing(output: Path) -> Iterator[Path]:
-    """Where to write: a name beside `output` that takes its place at the end, and is gone after any failure.
+def writing(output: Path, mode: int | None = None) -> Iterator[Path]:
+    """Where to write: a file that takes the place of `output` at the end, and is gone after any failure.
 
-    Devices and pipes, such as /dev/stdout, are written to as they are, and a link to a file stays a link.
+    Standard output (`-`), devices and pipes get the content at the end. A link stays a link, and a file that is
+    replaced keeps its permissions, unless `mode` says which it must have.
     """
+    if str(output) in STANDARD:
+        with tempfile.TemporaryDirectory() as folder:
+            yield Path(folder, "output")
+            _print(Path(folder, "output").read_text(encoding="utf-8"))
+        return
     refuse_folder(output)
-    special = output.exists() and not output.is_file()
-    target = output if special else output.resolve()
-    temporary = target if special else target.with_name(f"{target.name}.tmp")
     try:
-        yield temporary
-        if not special:
+        if output.exists() and not output.is_file():
+            with tempfile.TemporaryDirectory() as folder:
+                yield Path(folder, "output")
+                with open(Path(folder, "output"), "rb") as source, open(output, "ab") as sink:
+                    shutil.copyfileobj(source, sink)
+            return
+        target = output.resolve()
+        if target.exists() and not os.access(target, os.W_OK):
+            raise PermissionError(None, "it may not be written to")
+        temporary = target.with_name(f".colrun-{secrets.token_hex(8)}")
+        try:
+            yield temporary
+            if mode is not None:
+                temporary.chmod(mode)
+            elif target.exists():
+                shutil.copymode(target, temporary)
             temporary.replace(target)
-    except OSError as error:
-        raise InvalidValueError(f"cannot write {output}: {error.strerror or error}.") from None
-    finally:
-        if not special:
+        finally:
             with suppress(OSError):
                 temporary.unlink()
+    except (OSError, RuntimeError) as error:  # the latter for links in a circle
+        raise InvalidValueError(f"cannot write {output}: {getattr(error, 'strerror', None) or error}.") from None
+
+
+def _print(text: str) -> None:
+    if sys.stdout is None:
+        raise InvalidValueError("cannot write: standard output is closed.")
+    sys.stdout.write(text)
+    sys.stdout.flush()
 
 
 def refuse_folder(output: Path) -> None:

@@ -3,12 +3,13 @@
 import errno
 import sys
 import warnings
+from contextlib import suppress
 from importlib import import_module
 
 import click
 
 from colrun import __version__
-from colrun.errors import InvalidValueError, shown
+from colrun.errors import InvalidValueError, StoreError, shown
 from colrun.run.signals import StoppedError, stoppable
 
 COMMANDS = {
@@ -58,11 +59,17 @@ class Commands(click.Group):
         except StoppedError as stopped:
             click.echo(f"stopped by {stopped}; what is done is kept. Run the same command again to go on.", err=True)
             sys.exit(stopped.exit_code)
+        except StoreError as error:
+            raise click.ClickException(str(error)) from None
         except InvalidValueError as error:
             raise BadValue(str(error)) from None
         except OSError as error:  # a path that cannot be read, written or even looked up
-            if error.errno == errno.EPIPE or error.filename is None:
+            if error.errno == errno.EPIPE:
                 raise
+            if error.filename is None:  # such as a full disk behind standard output, which Python would say again
+                with suppress(OSError):
+                    sys.stdout.close()
+                raise click.ClickException(f"cannot go on: {error.strerror or error}.") from None
             raise BadValue(f"{shown(str(error.filename))}: {error.strerror}.") from None
 
 

@@ -19,16 +19,14 @@ def command(sweeps: tuple[str, ...], results: Path) -> None:
       colrun compact rnn-alignment
     """
     from colrun.store.compact import ChangedMeanwhileError, compact
-    from colrun.store.known import stored_sweep
-    from colrun.store.paths import Paths, StoreError, sweep_folder
+    from colrun.store.known import stored_name
+    from colrun.store.paths import Paths, sweep_folder
 
     for name in sweeps:
-        paths = Paths.of(results, stored_sweep(results, name, {}).name)
+        paths = Paths.of(results, stored_name(results, name))
         sweep_folder(paths.sweep)
         try:
             before, after, broken = compact(paths)
-        except StoreError as error:
-            raise click.ClickException(str(error)) from None
         except ChangedMeanwhileError:
             click.echo(f"{paths.sweep.name}: another process compacted it meanwhile; nothing to do")
             continue

@@ -27,7 +27,7 @@ def compiled() -> bool:
 def show_plan(sweep: Sweep, paths: Paths, workers: int, shard: Shard | None) -> None:
     """Of a sweep or a shard: jobs, skipped levels with reasons, and what the missing ones cost."""
     done = read_done(paths)
-    where = count(sweep, done, set(failures(paths)), shard)
+    where = count(sweep, done, failures(paths), shard)
     factor = done.seconds / done.estimated if done.estimated > 1 else machine_factor()
     seconds = where.seconds * factor
     share = f" in shard {shard}" if shard else ""

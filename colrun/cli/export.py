@@ -1,6 +1,5 @@
 """`colrun export`."""
 
-import sys
 from pathlib import Path
 
 import click
@@ -26,14 +25,11 @@ def command(sweep: str, as_csv: bool, output: Path | None, results: Path) -> Non
     """
     if not as_csv:
         raise InvalidValueError("say which format: --csv.")
-    from colrun.store.known import stored_sweep
+    from colrun.store.known import stored_name
     from colrun.store.load import load
     from colrun.store.paths import Paths
 
-    frame = load(Paths.of(results, stored_sweep(results, sweep, {}).name).sweep)
+    frame = load(Paths.of(results, stored_name(results, sweep)).sweep)
     text = frame.to_csv(index=False)
-    if output is None:
-        sys.stdout.write(text)
-        return
-    with writing(output) as file:
+    with writing(output or Path("-")) as file:
         file.write_text(text, encoding="utf-8")

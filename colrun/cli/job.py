@@ -61,16 +61,13 @@ def command(sweep: str, ids: tuple[str, ...], results: Path, again: bool, listed
 
     one_thread()
     from colrun.run.jobs import print_again, run_jobs
-    from colrun.store.paths import Paths, StoreError
+    from colrun.store.paths import Paths
 
     paths = Paths.of(results, chosen.name)
-    try:
-        if again:
-            print_again(chosen, ids)
-            return
-        outcome = run_jobs(chosen, paths, ids)
-    except StoreError as error:
-        raise click.ClickException(str(error)) from None
+    if again:
+        print_again(chosen, ids)
+        return
+    outcome = run_jobs(chosen, paths, ids)
     click.echo(f"{chosen.name}: {outcome.jobs} job(s), {outcome.elsewhere} done before, {len(outcome.failed)} failed")
     if outcome.failed:
         sys.exit(1)

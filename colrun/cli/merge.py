@@ -28,16 +28,12 @@ def command(folders: tuple[Path, ...], out: Path) -> None:
     Exit codes: 0 done, 1 the disk is full, 2 refused, 130 interrupted, 143 terminated; run it again to go on.
     """
     from colrun.store.merge import merge
-    from colrun.store.paths import StoreError
 
-    try:
-        for done in merge(folders, out):
-            for each in done.broken:
-                click.echo(f"broken part, left out; `colrun sweep` runs its jobs again: {each}", err=True)
-            before = done.rows - done.new
-            click.echo(
-                f"{done.paths.sweep.name}: {done.rows:,} rows from {done.sources} folder(s), {before:,} there "
-                f"before, {done.new:,} new → {done.paths.sweep}"
-            )
-    except StoreError as error:
-        raise click.ClickException(str(error)) from None
+    for done in merge(folders, out):
+        for each in done.broken:
+            click.echo(f"broken part, left out; `colrun sweep` runs its jobs again: {each}", err=True)
+        before = done.rows - done.new
+        click.echo(
+            f"{done.paths.sweep.name}: {done.rows:,} rows from {done.sources} folder(s), {before:,} there "
+            f"before, {done.new:,} new → {done.paths.sweep}"
+        )

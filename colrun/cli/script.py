@@ -1,6 +1,5 @@
 """`colrun script`."""
 
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -116,10 +115,5 @@ def _asked(sweep: str, results: Path, options: dict[str, Any]) -> Asked:
 
 
 def _write(text: str, output: Path | None) -> None:
-    if output is None:
-        sys.stdout.write(text)
-        return
-    with writing(output) as file:
+    with writing(output or Path("-"), mode=0o755) as file:
         file.write_text(text, encoding="utf-8")
-        if file.is_file():
-            file.chmod(0o755)

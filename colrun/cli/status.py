@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from colrun.cli.options import SweepName, replaced, replacing_options, results_option
+from colrun.errors import InvalidValueError, StoreError
 
 
 @click.command("status")
@@ -24,46 +25,59 @@ def command(sweeps: tuple[str, ...], results: Path, verify: bool, **options: Any
       colrun status
       colrun status rnn-alignment --verify
     """
-    from colrun.run.local import usable_cores
-    from colrun.run.progress import spoken
-    from colrun.run.sweep import count
-    from colrun.store.index import failures, read_done
-    from colrun.store.known import stored_sweep, stored_sweeps
-    from colrun.store.paths import Paths
+    from colrun.store.known import stored_sweeps
 
     names = sweeps or tuple(stored_sweeps(results))
     if not names:
         click.echo(f"no results in {results}; start with: colrun sweep demo")
         return
     values = replaced(options)
-    bad = False
+    good = True
     for name in names:
-        sweep = stored_sweep(results, name, values)
-        paths = Paths.of(results, sweep.name)
-        done = read_done(paths, verify)
-        failed = failures(paths)
-        where = count(sweep, done, set(failed))
-        ratio = done.seconds / done.estimated if done.estimated > 1 else 1.0
-        left = where.seconds * ratio / usable_cores()
-        stale = done.stale(sweep.experiment)
-        line = f"{sweep.name}: {where.done:,} of {where.total:,} jobs done, {len(where.failed)} failed"
-        line += f", {where.missing:,} missing"
-        line += f", {done.diverged:,} diverged; {done.rows:,} rows in {done.parts:,} part(s)"
-        click.echo(line + (f"; about {spoken(left)} left on {usable_cores()} core(s)" if where.missing else ""))
-        extra = done.count() - where.done
-        if stale:
-            versions = ", ".join(map(str, sorted(stale)))
-            click.echo(f"  stale: rows of numerics version {versions}, current is {sweep.experiment.numerics}")
-        for key in sorted(done.stale_plugins(sweep)):
-            click.echo(f"  stale: rows of {key}, and the source of that plug-in is another now")
-        if not stale and extra > 0 and where.missing == 0 and not where.failed:
-            click.echo(f"  {extra:,} further job(s) in the folder are not in this sweep's grid")
-        for job in where.failed:
-            click.echo(f"  failed {job}: {failed[job].get('error', '')}")
-        for error in done.broken:
-            click.echo(f"  broken {error}")
-        if verify and not done.broken:
-            click.echo("  verified: every row is what was written")
-        bad = bad or bool(where.failed or done.broken)
-    if bad:
+        try:
+            good &= _show(results, name, values, verify)
+        except (InvalidValueError, StoreError) as error:
+            if sweeps:
+                raise
+            click.echo(f"{name}: {error}")
+            good = False
+    if not good:
         sys.exit(1)
+
+
+def _show(results: Path, name: str, values: dict[str, Any], verify: bool) -> bool:
+    """One sweep; whether all is well."""
+    from colrun.run.local import usable_cores
+    from colrun.run.progress import spoken
+    from colrun.run.sweep import count
+    from colrun.store.index import failures, read_done
+    from colrun.store.known import stored_sweep
+    from colrun.store.paths import Paths
+
+    sweep = stored_sweep(results, name, values)
+    paths = Paths.of(results, sweep.name)
+    done = read_done(paths, verify)
+    failed = failures(paths)
+    where = count(sweep, done, failed)
+    ratio = done.seconds / done.estimated if done.estimated > 1 else 1.0
+    left = where.seconds * ratio / usable_cores()
+    stale = done.stale(sweep.experiment)
+    line = f"{sweep.name}: {where.done:,} of {where.total:,} jobs done, {len(where.failed)} failed"
+    line += f", {where.missing:,} missing"
+    line += f", {done.diverged:,} diverged; {done.rows:,} rows in {done.parts:,} part(s)"
+    click.echo(line + (f"; about {spoken(left)} left on {usable_cores()} core(s)" if where.missing else ""))
+    extra = done.count() - where.done
+    if stale:
+        versions = ", ".join(map(str, sorted(stale)))
+        click.echo(f"  stale: rows of numerics version {versions}, current is {sweep.experiment.numerics}")
+    for key in sorted(done.stale_plugins(sweep)):
+        click.echo(f"  stale: rows of {key}, and the source of that plug-in is another now")
+    if not stale and extra > 0 and where.missing == 0 and not where.failed:
+        click.echo(f"  {extra:,} further job(s) in the folder are not in this sweep's grid")
+    for job in where.failed:
+        click.echo(f"  failed {job}: {' '.join(str(failed[job].get('error', '')).split())}")
+    for error in done.broken:
+        click.echo(f"  broken {error}")
+    if verify and not done.broken:
+        click.echo("  verified: every row is what was written")
+    return not (where.failed or done.broken)

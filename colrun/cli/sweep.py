@@ -106,7 +106,7 @@ def _run(
     from colrun.run.local import usable_cores
     from colrun.run.pool import BackendError
     from colrun.run.sweep import warn_about_cores
-    from colrun.store.paths import Paths, StoreError
+    from colrun.store.paths import Paths
 
     workers = jobs or usable_cores()
     if dry_run:
@@ -121,7 +121,7 @@ def _run(
     try:
         pool = _pool(*backend, workers)
         return sum(_run_one(sweep, Paths.of(out, sweep.name), pool, options) for sweep in chosen)
-    except (StoreError, BackendError) as error:
+    except BackendError as error:
         raise click.ClickException(str(error)) from None
     finally:
         if pool is not None:

@@ -25,7 +25,7 @@ def missing_batches(
     """
     done, failed = read_done(paths), failures(paths)
     refuse_mixing(paths, sweep, done)
-    known = set() if retry_failed else set(failed)
+    known = {} if retry_failed else failed
     left = count(sweep, done, known).seconds
     batch = _Batch()
     for unit in units(sweep, not_failed(done, known)):

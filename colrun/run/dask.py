@@ -8,6 +8,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from colrun.run.pool import BackendError, Notice
+from colrun.run.signals import held
 from colrun.store.provenance import machine
 from colrun.sweep.plan import Unit
 
@@ -141,15 +142,16 @@ class Dask:
         from distributed import LocalCluster
 
         if self._cluster is None:
-            self._cluster = LocalCluster(
-                n_workers=self.jobs,
-                threads_per_worker=1,
-                host="127.0.0.1",
-                dashboard_address=None,
-                memory_limit=0,
-                silence_logs=logging.CRITICAL,
-                preload=["colrun.run.guard"],
-            )
+            with held():
+                self._cluster = LocalCluster(
+                    n_workers=self.jobs,
+                    threads_per_worker=1,
+                    host="127.0.0.1",
+                    dashboard_address=None,
+                    memory_limit=0,
+                    silence_logs=logging.CRITICAL,
+                    preload=["colrun.run.guard"],
+                )
         return str(self._cluster.scheduler_address)
 
     def _wait_for_workers(self, client: "Client", notice: Notice) -> None:

@@ -1,5 +1,6 @@
 """Single jobs by id, in this process."""
 
+import warnings
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -7,7 +8,8 @@ from colrun.errors import InvalidValueError, shown
 from colrun.run.signals import StoppedError, check_stopped
 from colrun.run.unit import Outcome
 from colrun.run.worker import work
-from colrun.store.index import read_done, refuse_mixing
+from colrun.store.index import read_done, refuse_mixing, set_aside
+from colrun.store.load import BrokenPartWarning
 from colrun.store.paths import Paths
 from colrun.store.provenance import Run
 from colrun.sweep.file import Sweep
@@ -48,8 +50,12 @@ def chosen_units(sweep: Sweep, ids: tuple[str, ...]) -> Iterator[Unit]:
 def run_jobs(sweep: Sweep, paths: Paths, ids: tuple[str, ...]) -> Outcome:
     """Run what is missing of them, unit by unit, so that a signal costs the unit that it comes in."""
     todo = list(chosen_units(sweep, ids))
-    refuse_mixing(paths, sweep, read_done(paths))
+    done = read_done(paths)
+    refuse_mixing(paths, sweep, done)
     paths.prepare()
+    set_aside(paths, done.broken)
+    for error in done.broken:
+        warnings.warn(f"{error}; it is set aside in {paths.broken}, and its jobs are missing.", BrokenPartWarning, 2)
     run = Run(paths, sweep)
     total = Outcome()
     try:

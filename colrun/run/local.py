@@ -23,6 +23,7 @@ class Local:
 
     def __init__(self, jobs: int) -> None:
         self.jobs = jobs
+        self._started = False
 
     def ready(self, notice: Notice) -> list[dict[str, Any]]:  # noqa: ARG002
         """At any time."""
@@ -32,6 +33,7 @@ class Local:
         """One of two workers stays idle for a task that is to be alone."""
         from joblib import Parallel
 
+        self._started = True
         return Parallel(
             n_jobs=2 if alone else self.jobs,
             return_as="generator_unordered",
@@ -49,9 +51,10 @@ class Local:
 
     def stop(self) -> None:
         """Kill them."""
-        from joblib.externals.loky import get_reusable_executor
+        if self._started:
+            from joblib.externals.loky import get_reusable_executor
 
-        get_reusable_executor().shutdown(wait=False, kill_workers=True)
+            get_reusable_executor().shutdown(wait=False, kill_workers=True)
 
     def close(self) -> None:
         """They end with this process."""

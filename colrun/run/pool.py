@@ -10,13 +10,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
+from colrun.errors import StoreError
 from colrun.estimators import ESTIMATORS
 from colrun.estimators.plugins import files_in_use, use_files
 from colrun.experiments import EXPERIMENTS
+from colrun.run.signals import held
 from colrun.run.threads import one_thread
 from colrun.run.unit import Outcome, record_failure
 from colrun.run.worker import work
-from colrun.store.paths import Paths, StoreError
+from colrun.store.paths import Paths
 from colrun.sweep.plan import Unit
 
 SHUFFLE = 256
@@ -149,7 +151,9 @@ def run_units(todo: Callable[[], Iterable[Unit]], place: Place, pool: Pool, noti
 def _results(pool: Pool, tasks: Iterator[Task], alone: bool, notice: Notice) -> Iterator[tuple[int, Outcome]]:
     from joblib import delayed
 
-    found: Iterable[tuple[int, Outcome]] = pool.parallel(alone, notice)(delayed(task)() for task in tasks)
+    parallel = pool.parallel(alone, notice)
+    with held():
+        found: Iterable[tuple[int, Outcome]] = parallel(delayed(task)() for task in tasks)
     yield from found
 
 

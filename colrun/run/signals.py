@@ -24,6 +24,9 @@ def stoppable() -> Iterator[None]:
 
     SIGUSR1 is what batch systems send before a time limit. Exit codes are 128 + the signal's number, as a shell
     reports of a process that a signal ended before it could answer: a script need not tell the two apart.
+
+    The exception may come anywhere, also where a library drops it or is left half-imported by it. So whatever goes
+    wrong afterwards, and an end as if nothing had happened, count as being stopped too.
     """
 
     def stop(number: int, frame: FrameType | None) -> NoReturn:  # noqa: ARG001
@@ -33,15 +36,34 @@ def stoppable() -> Iterator[None]:
         raise StoppedError(number)
 
     _asked.clear()
-    before = {number: signal.signal(number, stop) for number in SIGNALS}
+    before = {number: signal.getsignal(number) for number in SIGNALS}
     try:
+        for number in SIGNALS:
+            signal.signal(number, stop)
         yield
+        check_stopped()
+    except BaseException:
+        check_stopped()
+        raise
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
 
 
+@contextmanager
+def held() -> Iterator[None]:
+    """Hold Ctrl-C back for this thread, and for good for those and for processes that it starts.
+
+    A worker ignores it, but a Python that starts could not yet: it would say goodbye with a traceback.
+    """
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def check_stopped() -> None:
     """Raise again what was raised where Python must swallow it, such as in a destructor."""
     if _asked:
-        raise StoppedError(_asked[0])
+        raise StoppedError(_asked[0]) from None

@@ -1,9 +1,12 @@
 """Running a sweep: find what is missing, run it, keep account."""
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
+from typing import Any
 
+from colrun.errors import InvalidValueError
 from colrun.run.local import usable_cores
 from colrun.run.login import login_node_warning
 from colrun.run.pool import Place, Pool, run_units
@@ -18,6 +21,9 @@ from colrun.sweep.cost import job_seconds
 from colrun.sweep.file import Sweep
 from colrun.sweep.plan import Entry, Missing, Piece, Skipped, Unit, entries, units
 from colrun.sweep.shard import Shard
+
+Failures = Mapping[str, Mapping[str, Any]]
+"""Failed jobs by id, with what is known of them."""
 
 
 @dataclass
@@ -35,9 +41,10 @@ class Count:
     skipped: dict[str, int] = field(default_factory=dict)
 
 
-def count(sweep: Sweep, done: Done, failed: set[str], shard: Shard | None = None) -> Count:
+def count(sweep: Sweep, done: Done, failed: Failures, shard: Shard | None = None) -> Count:
     """Go through the plan, or a shard's part of it, without running anything."""
     found, skipped = Count(), Skipped()
+    missing = not_failed(done, failed)
     planned: Iterable[Entry | Piece] = entries(sweep, skipped)
     if shard:
         planned = (piece for unit in units(sweep, shard=shard, skipped=skipped) for piece in unit.pieces)
@@ -54,7 +61,7 @@ def count(sweep: Sweep, done: Done, failed: set[str], shard: Shard | None = None
         for seed in entry.seeds:
             if done.missing(entry.id, seed, entry.estimators) is None:
                 found.done += 1
-            elif f"{entry.id}.{seed}" in failed:
+            elif missing(entry.id, seed, entry.estimators) is None:
                 found.failed.append(f"{entry.id}.{seed}")
             else:
                 found.missing += 1
@@ -63,11 +70,15 @@ def count(sweep: Sweep, done: Done, failed: set[str], shard: Shard | None = None
     return found
 
 
-def not_failed(done: Done, failed: set[str]) -> Missing:
-    """What is missing, failed jobs aside."""
+def not_failed(done: Done, failed: Failures) -> Missing:
+    """What is missing, estimators that failed aside; a job of which nothing else is missing has failed."""
 
     def missing(config: str, seed: int, estimators: tuple[str, ...]) -> tuple[str, ...] | None:
-        return None if f"{config}.{seed}" in failed else done.missing(config, seed, estimators)
+        left = done.missing(config, seed, estimators)
+        facts = failed.get(f"{config}.{seed}")
+        if left is None or facts is None:
+            return left
+        return tuple(name for name in left if name not in facts.get("estimators", left)) or None
 
     return missing if failed else done.missing
 
@@ -122,13 +133,17 @@ def open_store(paths: Paths, sweep: Sweep, recompute_stale: bool, say: Progress)
 
 def run_sweep(sweep: Sweep, paths: Paths, pool: Pool, options: Options) -> Result:
     """Run what is missing of a sweep, or of a shard of it."""
+    skipped = Skipped()
+    if next(iter(entries(sweep, skipped)), None) is None:
+        reasons = "; ".join(skipped.reasons)
+        raise InvalidValueError(f"sweep {sweep.name} has no job, as all of its grid is skipped: {reasons}.")
     talk = Progress(sweep.name, 0, options.quiet)
     done = open_store(paths, sweep, options.recompute_stale, talk)
-    where = count(sweep, done, set(failures(paths)), options.shard)
+    where = count(sweep, done, failures(paths), options.shard)
     if options.retry_failed and where.failed:
         for job in where.failed:  # those of this grid: others keep their record
             (paths.failed / f"{job}.json").unlink(missing_ok=True)
-        where = count(sweep, done, set(failures(paths)), options.shard)
+        where = count(sweep, done, failures(paths), options.shard)
     for reason, times in where.skipped.items():
         talk.say(f"{sweep.name}: skipped: {reason} ({times} point(s) of the grid)")
     result = Result(where, failed=list(where.failed))
@@ -140,8 +155,7 @@ def run_sweep(sweep: Sweep, paths: Paths, pool: Pool, options: Options) -> Resul
     place = Place(paths.absolute(), sweep.name, run.id, sweep.experiment.numerics, options.fail_fast)
 
     def todo() -> Iterator[Unit]:
-        known_failed = set(failures(paths))
-        return units(sweep, not_failed(read_done(paths), known_failed), options.shard)
+        return units(sweep, not_failed(read_done(paths), failures(paths)), options.shard)
 
     with Progress(sweep.name, where.missing, options.quiet) as progress:
         try:
@@ -160,7 +174,8 @@ def run_sweep(sweep: Sweep, paths: Paths, pool: Pool, options: Options) -> Resul
                     pool.stop()
                     break
         except StoppedError:
-            pool.stop()
+            with suppress(Exception):  # it may have come while joblib was being imported
+                pool.stop()
             run.finish(stopped=True, computed=result.computed, twice=result.twice)
             raise
         except BaseException:

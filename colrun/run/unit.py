@@ -3,12 +3,12 @@
 import time
 import traceback
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from colrun.estimators import EstimatorName
 from colrun.experiments import EXPERIMENTS, Experiment, Row
-from colrun.store.index import Done, Watch, publish
+from colrun.store.index import Done, Watch, publish, settle_failure
 from colrun.store.join import group
 from colrun.store.parts import PartIndex, encode, make_table
 from colrun.store.paths import Paths, write_json
@@ -46,8 +46,7 @@ def run_unit(unit: Unit, paths: Paths, sweep: str, run: str, watch: Watch, fail_
         if fail_fast and outcome.failed:
             outcome.jobs -= len(block)
             continue
-        for seed, found in _run_block(experiment, piece, block, outcome, paths, run).items():
-            rows[piece, seed] = found
+        rows |= _run_block(experiment, piece, block, outcome, paths, run, fail_fast)
     outcome.seconds = time.process_time() - started
     outcome.estimated = left.seconds
     _publish(experiment, rows, sweep, run, watch, outcome)
@@ -62,21 +61,52 @@ def _blocks(experiment: Experiment, unit: Unit) -> Iterator[tuple[Piece, list[in
 
 
 def _run_block(
-    experiment: Experiment, piece: Piece, seeds: list[int], outcome: Outcome, paths: Paths, run: str
-) -> dict[int, list[Row]]:
+    experiment: Experiment, piece: Piece, seeds: list[int], outcome: Outcome, paths: Paths, run: str, fail_fast: bool
+) -> dict[tuple[Piece, int], list[Row]]:
     """The rows of each seed. If a block fails, its jobs run one by one, so that only those that fail are lost."""
-    config = experiment.as_dict(piece.config)
     try:
-        found = experiment.runner().run(dict(config), seeds, list(piece.estimators))
+        return _rows(experiment, piece, seeds)
     except Exception as error:  # whatever a job raises is its own failure, not the sweep's
-        if len(seeds) > 1:
-            parts = [_run_block(experiment, piece, [seed], outcome, paths, run) for seed in seeds]
-            return {seed: rows for part in parts for seed, rows in part.items()}
-        record_failure(paths, experiment, piece, seeds[0], error, run)
-        outcome.failed.append(f"{piece.id}.{seeds[0]}")
-        return {}
-    common = dict(config)
-    return {seed: [common | {"seed": seed, "job": f"{piece.id}.{seed}"} | row for row in found[seed]] for seed in seeds}
+        if len(seeds) == 1:
+            return _run_apart(experiment, piece, seeds[0], outcome, paths, run, error)
+    rows: dict[tuple[Piece, int], list[Row]] = {}
+    for number, seed in enumerate(seeds):
+        rows |= _run_block(experiment, piece, [seed], outcome, paths, run, fail_fast)
+        if fail_fast and outcome.failed:
+            outcome.jobs -= len(seeds) - number - 1
+            break
+    return rows
+
+
+def _run_apart(
+    experiment: Experiment, piece: Piece, seed: int, outcome: Outcome, paths: Paths, run: str, error: Exception
+) -> dict[tuple[Piece, int], list[Row]]:
+    """A job that failed, estimator by estimator: what the others give is kept."""
+    rows: list[Row] = []
+    good, bad = [], []
+    for name in piece.estimators if len(piece.estimators) > 1 else ():
+        try:
+            ((_, found),) = _rows(experiment, replace(piece, estimators=(name,)), [seed]).items()
+        except Exception as own:
+            bad.append(name)
+            error = own
+        else:
+            good.append(name)
+            rows += found
+    if bad or not good:
+        failing = replace(piece, estimators=tuple(bad) or piece.estimators)
+        record_failure(paths, experiment, failing, seed, error, run)
+        outcome.failed.append(f"{piece.id}.{seed}")
+    return {(replace(piece, estimators=tuple(good)), seed): rows} if good else {}
+
+
+def _rows(experiment: Experiment, piece: Piece, seeds: list[int]) -> dict[tuple[Piece, int], list[Row]]:
+    config = experiment.as_dict(piece.config)
+    found = experiment.runner().run(dict(config), seeds, list(piece.estimators))
+    return {
+        (piece, seed): [config | {"seed": seed, "job": f"{piece.id}.{seed}"} | row for row in found[seed]]
+        for seed in seeds
+    }
 
 
 def record_failure(
@@ -138,7 +168,7 @@ def _publish(
     publish(watch, part)
     outcome.twice = outcome.elsewhere - elsewhere
     for piece, seed in rows:
-        (watch.paths.failed / f"{piece.id}.{seed}.json").unlink(missing_ok=True)
+        settle_failure(watch.paths, f"{piece.id}.{seed}", piece.estimators)
 
 
 def _estimator(row: Row) -> str:

@@ -24,6 +24,7 @@ def compact(paths: Paths, without: Collection[str] = ()) -> tuple[int, int, list
 
     Rows of the estimators `without`, which are keys, are left out and kept in the folder of stale rows.
     """
+    paths.check_link()
     tidy(paths)
     old = current(paths)
     last = last_number(old)

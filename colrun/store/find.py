@@ -6,6 +6,7 @@ from typing import Any
 
 import pandas as pd
 
+from colrun.errors import InvalidValueError
 from colrun.estimators import EstimatorName
 from colrun.experiments import get_experiment
 from colrun.store.index import failures, read_done
@@ -44,6 +45,8 @@ def find_job(results: Path, beginning: str) -> list[Found]:
 def _found(paths: Paths, name: str, job: str, failure: dict[str, Any] | None) -> Found:
     frame = load(paths.sweep)
     frame = frame[frame["job"] == job] if len(frame) else frame
+    if not failure and not len(frame):
+        raise InvalidValueError(f"the rows of job {job} are in a part that is broken; run: colrun sweep {name}")
     if failure:
         parameters, estimators = failure["parameters"], failure["estimators"]
     else:

@@ -15,8 +15,9 @@ import shutil
 import time
 from pathlib import Path
 
+from colrun.errors import StoreError
 from colrun.store.parts import BrokenPartError, read_index
-from colrun.store.paths import Paths, StoreError, explained, switch_link, unique
+from colrun.store.paths import Paths, explained, switch_link, unique
 
 NAME = re.compile(r"[0-9]{6}-([0-9]{8})\.parquet")
 GONE = "_gone"

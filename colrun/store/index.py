@@ -2,17 +2,17 @@
 
 import contextlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from colrun.errors import InvalidValueError
+from colrun.errors import InvalidValueError, StoreError
 from colrun.experiments import Experiment
 from colrun.store.generations import gone_in, last_number, names_in, part_path, set_part_aside, settle, wait_a_little
 from colrun.store.parts import BrokenPartError, PartIndex, read_index, read_part
-from colrun.store.paths import Paths, StoreError, claim
+from colrun.store.paths import Paths, claim
 from colrun.sweep.file import Sweep
 from colrun.sweep.seeds import Seeds
 
@@ -198,14 +198,25 @@ def set_stale_aside(paths: Paths, experiment: Experiment) -> int:
     return moved
 
 
-def failures(paths: Paths) -> dict[str, dict[str, Any]]:
+def failures(paths: Paths, job: str = "*") -> dict[str, dict[str, Any]]:
     """Failed jobs by id, with parameters and traceback."""
     found = {}
     try:
-        files = sorted(paths.failed.glob("*.json"))
+        files = sorted(paths.failed.glob(f"{job}.json"))
     except OSError:
         return {}
     for path in files:
         with contextlib.suppress(OSError, ValueError):
-            found[path.stem] = json.loads(Path(path).read_text(encoding="utf-8"))
+            facts = json.loads(path.read_text(encoding="utf-8"))
+            if isinstance(facts, dict):
+                found[path.stem] = facts
     return found
+
+
+def settle_failure(paths: Paths, job: str, estimators: Collection[str]) -> None:
+    """Forget a failure, now that these estimators of the job are done, if it was one of these."""
+    path = paths.failed / f"{job}.json"
+    with contextlib.suppress(FileNotFoundError):
+        facts = failures(paths, job).get(job, {})
+        if set(facts.get("estimators", ())) <= set(estimators):
+            path.unlink()

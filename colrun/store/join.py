@@ -48,6 +48,7 @@ def in_order(table: pa.Table, kinds: set[str]) -> pa.Table:
         return table
     experiment = get_experiment(kind)
     key = list(experiment.runner().KEY)
+    key += [name for name in ("plugin", "sweep") if name in table.column_names]
     order = [*(axis.name for axis in experiment.axes), "seed", *key]
     table = table.sort_by([(name, "ascending") for name in ["numerics", *order]])
     same = table.select(["job", *key]).to_pandas().duplicated()

@@ -18,16 +18,24 @@ def stored_sweeps(results: Path) -> list[str]:
     return sorted(p.name for p in results.iterdir() if NAME.fullmatch(p.name) and (p / "_runs").is_dir())
 
 
+def stored_name(results: Path, name: str) -> str:
+    """The name of a sweep whose results are wanted, given as such or by its file."""
+    return name if name in stored_sweeps(results) else read_sweep(name).name
+
+
 def stored_sweep(results: Path, name: str, values: Mapping[str, Any]) -> Sweep:
-    """A sweep by file or name; one that is no file any more, as its last run had it."""
-    if is_file(Path(name)) or name in sweep_names() or name not in stored_sweeps(results):
+    """A sweep by file or name; one that is no file any more, as its last run had it, but for a choice of seeds."""
+    known = name in stored_sweeps(results)
+    if not known or name in sweep_names() or (name.endswith(".toml") and is_file(Path(name))):
         return read_sweep(name, values)
-    runs = sorted((Paths.of(results, name).runs).glob("*.json"))
-    for path in reversed(runs):
+    for path in sorted(Paths.of(results, name).runs.glob("*.json"), reverse=True):
         try:
             facts = json.loads(path.read_text(encoding="utf-8"))
-            text = facts["sweep_file"]
-            return parse_sweep(tomllib.loads(text), f"{path} (sweep_file)", text, {"name": name, **values})
-        except (OSError, ValueError, KeyError, TypeError):
+            text, options = facts["sweep_file"], facts.get("options", {})
+            content = tomllib.loads(text)
+            own = {key: value for key, value in options.items() if key != "seeds"} | {"name": name}
+            stored = parse_sweep(content, f"{path} (sweep_file)", text, own)
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
             continue
+        return parse_sweep(content, stored.source, text, {**own, **values}) if values else stored
     raise InvalidValueError(f"{results / name} has no readable run; give the sweep's file instead of its name.")

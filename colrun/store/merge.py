@@ -11,14 +11,14 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from colrun.errors import InvalidValueError
+from colrun.errors import InvalidValueError, StoreError
 from colrun.experiments import TIMES, get_experiment
 from colrun.store.generations import tidy
-from colrun.store.index import Done, Watch, failures, publish
+from colrun.store.index import Done, Watch, failures, publish, read_done, set_aside
 from colrun.store.join import Piles, row_jobs
 from colrun.store.known import stored_sweeps
 from colrun.store.parts import BrokenPartError, PartIndex, encode, read_index, read_part
-from colrun.store.paths import Paths, StoreError, write_atomically, write_json
+from colrun.store.paths import Paths, write_atomically, write_json
 
 ROWS_AT_ONCE = 200_000
 """Parts of a source are taken together up to so many rows, and become one."""
@@ -174,7 +174,8 @@ def _same(one: Any, other: Any) -> bool:
 def _merge_one(target: Paths, sources: list[Source]) -> Merged:
     target.prepare()
     tidy(target)
-    done = Merged(target, len(sources))
+    done = Merged(target, len(sources), broken=read_done(target).broken)
+    set_aside(target, done.broken)
     watch = Watch(target)
     for source in sources:
         for path in sorted(source.paths.runs.glob("*.json")):

@@ -4,6 +4,7 @@ import contextlib
 import hashlib
 import io
 import json
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
@@ -11,9 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas  # noqa: F401  (pyarrow would import it at its first use of it, and drop an exception of a signal there)
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from colrun.errors import StoreError
 from colrun.experiments import Experiment, Row, get_experiment
 
 KEY = b"colrun"
@@ -144,12 +147,18 @@ def read_part(path: Path) -> tuple[pa.Table, PartIndex]:
 
 @contextlib.contextmanager
 def _explained(path: Path) -> Iterator[None]:
-    """A part that is not there is no broken part."""
+    """A part that is not there, or that may not or cannot be read at the moment, is no broken part."""
     try:
         yield
     except FileNotFoundError:
+        if path.is_symlink():
+            raise BrokenPartError(path, "is a link to nothing") from None
+        raise
+    except pa.ArrowMemoryError:
         raise
     except (pa.ArrowException, OSError, ValueError, TypeError) as error:
+        if isinstance(error, OSError) and error.errno:  # Arrow's own complaints about contents have no number
+            raise StoreError(f"cannot read {path}: {os.strerror(error.errno)}.") from None
         raise BrokenPartError(path, f"cannot be read ({_short(error)})") from None
 
 

@@ -11,12 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from colrun.errors import InvalidValueError
+from colrun.errors import InvalidValueError, StoreError
 from colrun.sweep.file import check_name
-
-
-class StoreError(Exception):
-    """The results folder cannot be used (full, read-only, gone): not the fault of a job, so the sweep stops."""
 
 
 @dataclass(frozen=True)
@@ -85,14 +81,18 @@ class Paths:
                 if not any(self.generations.iterdir()):
                     (self.generations / f"{1:06d}").mkdir(exist_ok=True)
                 switch_link(self, max(self.generations.iterdir()))
-            elif not self.rows.is_symlink():
-                raise StoreError(
-                    f"{self.rows} is a folder and must be a symbolic link into {self.generations.name}: the results "
-                    "were copied without their links. Copy them again with `cp -a` or `rsync -a`."
-                )
+            self.check_link()
             probe = unique(self.temporary, "probe")
             probe.write_bytes(b"x")
             probe.unlink()
+
+    def check_link(self) -> None:
+        """Refuse results that were copied in a way that turns links into folders."""
+        if self.rows.exists() and not self.rows.is_symlink():
+            raise StoreError(
+                f"{self.rows} is a folder and must be a symbolic link into {self.generations.name}: the results "
+                "were copied without their links. Copy them again with `cp -a` or `rsync -a`."
+            )
 
 
 @contextlib.contextmanager

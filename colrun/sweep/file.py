@@ -3,7 +3,7 @@
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +39,8 @@ class Sweep:
     """Where it came from, for messages."""
     text: str
     """The file as it stands, for provenance."""
+    replaced: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    """Values from the command line that took the place of the file's."""
 
     @property
     def keys(self) -> list[str]:
@@ -97,7 +99,7 @@ def read_sweep(name: str, replaced: Mapping[str, Any] | None = None) -> Sweep:
             raise InvalidValueError(
                 f"{path}: is larger than {LARGEST_FILE // 1_000_000} MB; a sweep file is a short TOML file."
             )
-        text = path.read_bytes().decode("utf-8")
+        text = path.read_bytes().decode("utf-8-sig")
         content = tomllib.loads(text)
     except UnicodeDecodeError as error:
         raise InvalidValueError(f"{path}: is not UTF-8 text ({error.reason} at byte {error.start}).") from None
@@ -121,7 +123,9 @@ def parse_sweep(content: dict[str, Any], source: str, text: str, replaced: Mappi
         if not isinstance(grids, (dict, list)) or not all(isinstance(g, dict) for g in _as_list(grids)):
             raise InvalidValueError("grid must be a table [grid] or several tables [[grid]].")
         blocks = []
-        for number, grid in enumerate(_as_list(grids) or [{}], start=1):
+        if not _as_list(grids):
+            raise InvalidValueError("grid is empty; give at least one table [[grid]], or leave it out.")
+        for number, grid in enumerate(_as_list(grids), start=1):
             for key in PLAIN_KEYS:
                 if key in grid:
                     raise InvalidValueError(f"{key} belongs at the top of the file, not in a grid.")
@@ -132,7 +136,7 @@ def parse_sweep(content: dict[str, Any], source: str, text: str, replaced: Mappi
                 raise InvalidValueError(f"{where}{error}") from None
     except InvalidValueError as error:
         raise InvalidValueError(f"{source}: {error}") from None
-    return Sweep(name, experiment, description, tuple(blocks), source, text)
+    return Sweep(name, experiment, description, tuple(blocks), source, text, dict(replaced))
 
 
 def check_name(name: str) -> str:

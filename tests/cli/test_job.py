@@ -90,3 +90,16 @@ def test_units_of_many_seeds_are_cut(here: Path, monkeypatch: pytest.MonkeyPatch
     assert len(list((here / "new" / "tiny" / "rows").iterdir())) == 6
     old = bits(here / "results" / "tiny")
     assert {key: row for key, row in bits(here / "new" / "tiny").items() if key in old} == old
+
+
+@pytest.mark.filterwarnings("always::colrun.store.load.BrokenPartWarning")
+def test_a_broken_part_is_set_aside_and_named(here: Path) -> None:
+    before = bits(here / "results" / "tiny")
+    victim = sorted((here / "results" / "tiny" / "rows").glob("*.parquet"))[0]
+    victim.write_bytes(b"garbage")
+    lines = colrun("job", "sweep.toml", "--list", "--seeds", "0:4").stdout.splitlines()
+    result = colrun("job", "sweep.toml", *lines)
+    assert result.exit_code == 0
+    assert f"; it is set aside in {Path('results/tiny/_broken')}, and its jobs are missing." in result.stderr
+    assert bits(here / "results" / "tiny") == before
+    assert colrun("status", "tiny").exit_code == 0

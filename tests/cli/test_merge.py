@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pyarrow as pa
 import pytest
 
@@ -185,3 +186,14 @@ def test_bad_input(here: Path, arguments: list[str], message: str) -> None:
     shutil.copytree("one", "unlinked", symlinks=True)
     Path("unlinked/tiny/rows").unlink()
     assert message in refused("merge", *arguments)
+
+
+def test_a_broken_part_of_the_target_is_set_aside(here: Path) -> None:
+    shutil.copytree("one", "all", symlinks=True)
+    victim = Paths.of(here / "all", "tiny").parts()[0]
+    victim.write_bytes(b"garbage")
+    result = colrun("merge", "one", "two", "--out", "all")
+    assert result.exit_code == 0
+    assert victim.name in result.stderr
+    assert bits(Path("all/tiny")) == bits(Path("whole/tiny"))
+    assert len(pd.read_parquet("all/tiny")) == 60

@@ -56,3 +56,13 @@ def test_a_beginning_is_enough(here: Path) -> None:
 def test_unknown() -> None:
     assert refused("show", "zzz").startswith("Error: no job 'zzz' in results;")
     assert refused("show", "abc", "--results", "no").startswith("Error: no job 'abc' in no;")
+
+
+@pytest.mark.filterwarnings("ignore::colrun.store.load.BrokenPartWarning")
+def test_a_job_in_a_part_that_is_broken_inside(here: Path) -> None:
+    job = str(load(here / "results" / "tiny")["job"].iloc[0])
+    for part in (here / "results" / "tiny" / "rows").glob("*.parquet"):
+        content = bytearray(part.read_bytes())
+        content[100:140] = bytes(40)
+        part.write_bytes(content)
+    assert refused("show", job).endswith("are in a part that is broken; run: colrun sweep tiny")

@@ -41,3 +41,27 @@ def test_before_any_run() -> None:
 
 def test_bad_input() -> None:
     assert refused("status", "tinny").startswith("Error: sweep 'tinny' is not known")
+
+
+def test_one_sweep_that_cannot_be_shown_hides_no_other(here: Path) -> None:
+    (here / "results" / "aaa" / "_runs").mkdir(parents=True)
+    (here / "tiny").write_text("junk")  # a file by the name of a sweep is no sweep file
+    result = colrun("status")
+    assert result.exit_code == 1
+    assert "aaa: results/aaa has no readable run" in result.stdout
+    assert "tiny: 24 of 30 jobs done" in result.stdout
+    assert "results/aaa has no readable run" in refused("status", "aaa")
+
+
+def test_a_bad_option_is_named_also_where_the_file_is_gone(here: Path) -> None:
+    (here / "sweep.toml").unlink()
+    assert "columns is '0'" in refused("status", "tiny", "--columns", "0")
+    assert "lateral level 'abc' must be" in refused("job", "tiny", "--list", "--lateral", "abc")
+
+
+def test_a_sweep_that_options_made_is_described_by_them() -> None:
+    made = colrun("sweep", "sweep.toml", "--name", "other", "--columns", "5", "--width", "3", "-j", 1, "--seeds", "0:2")
+    assert made.exit_code == 0
+    result = colrun("status", "other")
+    assert "other: 6 of 15 jobs done, 0 failed, 9 missing" in result.stdout, "seeds are those of the file"
+    assert colrun("status", "other", "--seeds", "0:2").stdout.startswith("other: 6 of 6 jobs done")

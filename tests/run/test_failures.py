@@ -13,10 +13,13 @@ from pathlib import Path
 import pytest
 from torch import Tensor
 
+from colrun.estimators import ESTIMATORS
+from colrun.estimators.plugins import use_files
 from colrun.networks import batch
 from colrun.networks.architecture import Architecture
 from colrun.networks.columnar import draw_weights
 from tests.runs import DECAY, TINY, bits, colrun, computed, write
+from tests.test_plugins import EXAMPLE
 
 HUGE = {**DECAY, "hidden": [3, 1_000_000], "cell": "gru"}
 """3 jobs that work and 3 that cannot."""
@@ -152,3 +155,52 @@ def test_one_bad_network_of_a_batch_takes_no_other_with_it(tmp_path: Path, monke
     assert computed(result) == 1
     assert failed(tmp_path / "bad" / "tiny") == []
     assert bits(tmp_path / "bad" / "tiny") == good
+
+
+@pytest.fixture
+def raising(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The example of a plug-in, which raises while there is a file `raise`, and a sweep with it."""
+    monkeypatch.chdir(tmp_path)
+    line = "        d = guess(trajectory.own_jacobian)\n"
+    assert line in EXAMPLE
+    text = EXAMPLE.replace(
+        line, f"        if Path('raise').exists():\n            raise RuntimeError('asked to')\n{line}"
+    )
+    text = text.replace("import torch", "from pathlib import Path\n\nimport torch").replace('"faded"', '"raises"')
+    (tmp_path / "raises.py").write_text(text, encoding="utf-8")
+    (tmp_path / "raise").touch()
+    write(tmp_path, {**TINY, "estimators": ["master-user", "raises"]})
+    yield tmp_path
+    use_files([], ESTIMATORS)
+
+
+def test_an_estimator_that_fails_costs_the_others_nothing(raising: Path) -> None:
+    with_it = ("sweep", "sweep.toml", "-j", 1, "--plugin", "raises.py")
+    result = colrun(*with_it)
+    assert result.exit_code == 1
+    assert "30 jobs, 0 done before, 0 computed, 30 failed" in result.stdout
+    rows = bits(raising / "results" / "tiny")
+    assert {row["estimator"] for row in rows.values()} == {"master-user"}
+    assert len(rows) == 30
+    said = colrun("status", "tiny", "--plugin", "raises.py")
+    assert "0 of 30 jobs done, 30 failed, 0 missing" in said.stdout
+    # The grid is edited: what has not failed runs, and the failure is remembered.
+    assert computed(colrun("sweep", "sweep.toml", "-j", 1, "--estimators", "master-user,tbptt-2")) == 30
+    assert (
+        "30 of 30 jobs done, 0 failed" in colrun("status", "sweep.toml", "--estimators", "master-user,tbptt-2").stdout
+    )
+    assert "30 failed" in colrun(*with_it).stdout
+    (raising / "raise").unlink()
+    assert "30 failed" in colrun(*with_it).stdout
+    assert computed(colrun(*with_it, "--retry-failed")) == 30
+    after = bits(raising / "results" / "tiny")
+    assert len(after) == 90
+    assert rows.items() <= after.items()
+    assert failed(raising / "results" / "tiny") == []
+
+
+@pytest.mark.usefixtures("raising")
+def test_fail_fast_stops_within_a_block() -> None:
+    result = colrun("sweep", "sweep.toml", "-j", 1, "--plugin", "raises.py", "--fail-fast", "--seeds", "0:40")
+    assert result.exit_code == 1
+    assert len(failed(Path("results/tiny"))) == 1

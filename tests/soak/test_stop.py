@@ -63,6 +63,8 @@ def test_stopped_at_any_moment(folder: Folder, truth: pd.DataFrame, name: str) -
         else:
             assert code in (0, 128 + number, -number), said
             assert "Aborted" not in said
+            assert code != 0 or " computed → " in said, "a signal is not lost"
+            assert code != 128 + number or "Traceback" not in said, said
         sweep.nothing_left()
         folder.within(truth)
         assert not (folder.results / "_failed").is_dir() or not list((folder.results / "_failed").iterdir())

@@ -1,6 +1,8 @@
 """Parts that are not what was written: noticed, named, set aside and computed again."""
 
+import ctypes
 import os
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +13,7 @@ import pytest
 from colrun.store.compact import compact
 from colrun.store.load import BrokenPartWarning, load
 from colrun.store.paths import Paths
-from tests.runs import bits, colrun, computed, resume
+from tests.runs import bits, colrun, computed, real, resume, snapshot
 
 
 def truncate(path: Path) -> None:
@@ -67,3 +69,41 @@ def test_compaction_names_the_part_that_is_broken(paths: Paths) -> None:
     assert name in said.output
     assert len(bits(paths.sweep)) == 48
     assert computed(resume(paths)) == 6
+
+
+def test_a_link_to_nothing_is_broken(paths: Paths) -> None:
+    (paths.rows / "zzz.parquet").symlink_to("nowhere")
+    with pytest.warns(BrokenPartWarning, match="is a link to nothing"):
+        assert len(load(paths.sweep)) == 60
+    said = colrun("status", "tiny", "--results", paths.sweep.parent)
+    assert said.exit_code == 1
+    assert "is a link to nothing" in said.stdout
+    assert computed(resume(paths)) == 0
+    assert not (paths.rows / "zzz.parquet").is_symlink()
+
+
+def without_power_over_files() -> None:
+    """Root reads whatever its permissions; a process that this is called in does not."""
+    library = ctypes.CDLL(None, use_errno=True)
+    for capability in (1, 2):  # CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH
+        library.prctl(24, capability, 0, 0, 0)  # PR_CAPBSET_DROP
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="drops capabilities of Linux")
+def test_a_part_that_cannot_be_read_is_not_broken(paths: Paths) -> None:
+    before = snapshot(paths.sweep)
+    victim = paths.parts()[0]
+    victim.chmod(0)
+    sweep = str(paths.sweep.parents[1] / "sweep.toml")
+    for command in (
+        ["sweep", sweep, "-j", "1", "--out"],
+        ["status", "tiny", "--results"],
+        ["export", "tiny", "--csv", "--results"],
+        ["compact", "tiny", "--results"],
+    ):
+        said = real(*command, paths.sweep.parent, preexec_fn=without_power_over_files)
+        assert said.returncode == 1, said.stderr
+        assert said.stderr.startswith("Error: cannot read ")
+        assert said.stderr.endswith(f"{victim.name}: Permission denied.\n")
+    victim.chmod(0o644)
+    assert snapshot(paths.sweep) == before

@@ -6,12 +6,13 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from colrun.errors import StoreError
 from colrun.experiments import get_experiment
 from colrun.store import compact as compaction
 from colrun.store.generations import current, part_path, settle, tidy
 from colrun.store.index import Done, Watch, publish, read_done, set_aside
 from colrun.store.parts import BrokenPartError, PartIndex, encode, make_table
-from colrun.store.paths import Paths, StoreError
+from colrun.store.paths import Paths
 
 ALIGNMENT = get_experiment("alignment")
 
