@@ -34,8 +34,11 @@ class Local:
         from joblib import Parallel
 
         self._started = True
+        workers = 2 if alone else self.jobs
+        if workers > 1:
+            _start_trackers()
         return Parallel(
-            n_jobs=2 if alone else self.jobs,
+            n_jobs=workers,
             return_as="generator_unordered",
             pre_dispatch="2*n_jobs",
             batch_size=1,
@@ -58,3 +61,13 @@ class Local:
 
     def close(self) -> None:
         """They end with this process."""
+
+
+def _start_trackers() -> None:
+    """Before any worker: joblib's helpers let Ctrl-C through again when they start, and workers are to inherit none."""
+    from multiprocessing import resource_tracker
+
+    from joblib.externals.loky.backend.resource_tracker import ensure_running
+
+    resource_tracker.ensure_running()
+    ensure_running()

@@ -4,10 +4,10 @@ import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import NoReturn
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1)
 _asked: list[int] = []
+_holding: list[bool] = []
 
 
 class StoppedError(BaseException):
@@ -29,11 +29,12 @@ def stoppable() -> Iterator[None]:
     wrong afterwards, and an end as if nothing had happened, count as being stopped too.
     """
 
-    def stop(number: int, frame: FrameType | None) -> NoReturn:  # noqa: ARG001
+    def stop(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
         for each in before:
             signal.signal(each, signal.SIG_DFL)
         _asked.append(number)
-        raise StoppedError(number)
+        if not _holding:
+            raise StoppedError(number)
 
     _asked.clear()
     before = {number: signal.getsignal(number) for number in SIGNALS}
@@ -52,15 +53,19 @@ def stoppable() -> Iterator[None]:
 
 @contextmanager
 def held() -> Iterator[None]:
-    """Hold Ctrl-C back for this thread, and for good for those and for processes that it starts.
+    """While processes are started: they never see Ctrl-C, and being asked to stop is answered when they are there.
 
-    A worker ignores it, but a Python that starts could not yet: it would say goodbye with a traceback.
+    A worker ignores Ctrl-C, but a Python that starts cannot yet, and one whose start is broken off cannot either: both
+    would say goodbye with a traceback. Threads and processes inherit the mask.
     """
+    _holding.append(True)
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
+        _holding.pop()
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    check_stopped()
 
 
 def check_stopped() -> None:

@@ -152,3 +152,11 @@ def test_a_sweep_by_name_from_the_working_folder(tmp_path: Path, monkeypatch: py
     monkeypatch.chdir(tmp_path)
     assert computed(colrun("sweep", "mine", "-j", 1)) == 15
     assert len(bits(tmp_path / "results" / "tiny")) == 30
+
+
+def test_a_grid_of_which_nothing_is_left_is_refused(tmp_path: Path) -> None:
+    path = write(tmp_path, {**TINY, "columns": 2, "lateral": "1000%"})
+    result = colrun("sweep", path, "--out", tmp_path / "out")
+    assert result.exit_code == 2
+    assert "sweep tiny has no job, as all of its grid is skipped: " in result.stderr
+    assert not (tmp_path / "out").exists()

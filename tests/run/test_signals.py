@@ -57,3 +57,16 @@ def test_processes_started_while_ctrl_c_is_held_do_not_see_it() -> None:
         done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, "alive\n", "")
     assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ())
+
+
+def test_being_asked_while_processes_start_is_answered_afterwards() -> None:
+    done = []
+
+    def start() -> None:
+        with held():
+            ask()
+            done.append("started")
+
+    with pytest.raises(StoppedError, match="SIGTERM"), stoppable():
+        start()
+    assert done == ["started"]

@@ -26,6 +26,7 @@ def parse(content: dict[str, Any], **replaced: Any) -> Sweep:
         ({"columns": 1000001}, r"columns is 1000001; it must be"),
         ({"columns": 2.0}, r"columns is 2\.0; it must be"),
         ({"columns": True}, r"columns is True; it must be"),
+        ({"grid": []}, r"grid is empty; give at least one table"),
         ({"columns": []}, r"columns is an empty list; give at least one value, or leave the key out"),
         ({"columns": [[3]]}, r"columns is \[3\]; it must be"),
         ({"columns": {"a": 1}}, r"columns is \{'a': 1\}; it must be"),
@@ -176,3 +177,9 @@ def test_estimators_and_values_given_twice_are_one() -> None:
     block = parse({**TINY, "estimators": ["tbptt-3", "tbptt-03", "bptt", "tbptt-3"], "width": [2, 3, 2]}).blocks[0]
     assert block.estimators == ("tbptt-3", "bptt")
     assert block.values["width"] == [2, 3]
+
+
+def test_a_byte_order_mark_of_an_editor_is_no_mistake(tmp_path: Path) -> None:
+    path = write(tmp_path, TINY)
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
+    assert read_sweep(str(path)).name == "tiny"
