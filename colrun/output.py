@@ -1,5 +1,6 @@
 """Files that a user asks for by name: written whole, or what was there stays."""
 
+import errno
 import os
 import secrets
 import shutil
@@ -34,7 +35,7 @@ def writing(output: Path, mode: int | None = None) -> Iterator[Path]:
                 with open(Path(folder, "output"), "rb") as source, open(output, "ab") as sink:
                     shutil.copyfileobj(source, sink)
             return
-        target = output.resolve()
+        target = _resolved(output)
         if target.exists() and not os.access(target, os.W_OK):
             raise PermissionError(None, "it may not be written to")
         temporary = target.with_name(f".colrun-{secrets.token_hex(8)}")
@@ -48,8 +49,15 @@ def writing(output: Path, mode: int | None = None) -> Iterator[Path]:
         finally:
             with suppress(OSError):
                 temporary.unlink()
-    except (OSError, RuntimeError) as error:  # the latter for links in a circle
-        raise InvalidValueError(f"cannot write {output}: {getattr(error, 'strerror', None) or error}.") from None
+    except OSError as error:
+        raise InvalidValueError(f"cannot write {output}: {error.strerror or error}.") from None
+
+
+def _resolved(output: Path) -> Path:
+    target = Path(os.path.realpath(output))
+    if target.is_symlink():  # links in a circle
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+    return target
 
 
 def _print(text: str) -> None:

@@ -6,7 +6,7 @@ import click
 
 from colrun.cli.options import results_option
 from colrun.errors import InvalidValueError
-from colrun.output import refuse_folder, writing
+from colrun.output import STANDARD, refuse_folder, writing
 
 
 @click.command("report")
@@ -43,4 +43,4 @@ def command(results: Path, output: Path) -> None:
         file.write_text(text, encoding="utf-8")
     for source in content.sources:
         click.echo(str(source.rows), err=True)
-    click.echo(f"{output} ({len(text.encode()) / 1e6:.1f} MB)")
+    click.echo(f"{output} ({len(text.encode()) / 1e6:.1f} MB)", err=str(output) in STANDARD)

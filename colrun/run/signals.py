@@ -1,6 +1,7 @@
 """Being asked to stop. Imports nothing heavy, so that a command can be ready for it from its first moment."""
 
 import signal
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -36,6 +37,9 @@ def stoppable() -> Iterator[None]:
         if not _holding:
             raise StoppedError(number)
 
+    if threading.current_thread() is not threading.main_thread():  # which alone gets signals
+        yield
+        return
     _asked.clear()
     before = {number: signal.getsignal(number) for number in SIGNALS}
     try:

@@ -4,10 +4,12 @@ import os
 import signal
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from colrun.run.signals import StoppedError, held, stoppable
+from tests.runs import colrun
 
 
 def ask() -> None:
@@ -70,3 +72,11 @@ def test_being_asked_while_processes_start_is_answered_afterwards() -> None:
     with pytest.raises(StoppedError, match="SIGTERM"), stoppable():
         start()
     assert done == ["started"]
+
+
+def test_a_thread_that_gets_no_signals_works_all_the_same() -> None:
+    def list_all() -> int:
+        return colrun("list").exit_code
+
+    with ThreadPoolExecutor() as pool:
+        assert pool.submit(list_all).result() == 0
