@@ -1,6 +1,6 @@
 """Options that several commands share."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -8,9 +8,10 @@ import click
 from click.shell_completion import CompletionItem
 
 from colrun.errors import InvalidValueError
-from colrun.estimators import ESTIMATORS, get_estimator, parse_estimator
+from colrun.estimators import ESTIMATORS, get_estimator, known_estimators, parse_estimator
 from colrun.estimators.plugins import use_files
 from colrun.experiments import EXPERIMENTS, all_axes
+from colrun.store.known import stored_sweeps
 from colrun.sweep.file import Sweep, read_sweep, sweep_names
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -22,25 +23,41 @@ class SweepName(click.ParamType[str, str]):
     name = "sweep"
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG002
-        """Names in `sweeps/`, and files."""
-        names = [CompletionItem(name) for name in sweep_names() if name.startswith(incomplete)]
-        return names or [CompletionItem(incomplete, type="file")]
+        """Names in `sweeps/`, those of results where a command is about them, and files."""
+        names = dict.fromkeys(sweep_names())
+        if any(option.name == "results" for option in ctx.command.params):
+            names |= dict.fromkeys(stored_sweeps(ctx.params.get("results") or Path("results")))
+        found = [CompletionItem(name) for name in names if name.startswith(incomplete)]
+        return found or [CompletionItem(incomplete, type="file")]
 
 
 class Listed(click.ParamType[list[str], str]):
     """Values with commas between them."""
 
-    def __init__(self, choices: tuple[str, ...]) -> None:
+    def __init__(self, choices: Iterable[str] = ()) -> None:
         self.name = "list"
         self.choices = choices
+
+    def names(self) -> Iterable[str]:
+        """What can stand in the list, where that can be said."""
+        return self.choices
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> list[str]:  # noqa: ARG002
         """Split."""
         return value if isinstance(value, list) else [part.strip() for part in str(value).split(",")]
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG002
-        """Names, where the axis has names."""
-        return [CompletionItem(choice) for choice in self.choices if choice.startswith(incomplete)]
+        """Names, where there are any, for what stands after the last comma."""
+        before, comma, begun = incomplete.rpartition(",")
+        return [CompletionItem(before + comma + choice) for choice in self.names() if choice.startswith(begun)]
+
+
+class Estimators(Listed):
+    """Names of estimators; those of plug-ins are known once their option was read."""
+
+    def names(self) -> Iterable[str]:
+        """colrun's own and those of plug-ins."""
+        return known_estimators()
 
 
 sweep_argument = click.argument("sweep", type=SweepName(), metavar="SWEEP")
@@ -78,7 +95,7 @@ def replacing_options(function: F) -> F:
     function = plugin_option(function)
     plain = click.option
     function = plain("--seeds", metavar="RANGE", help="such as 0:10 or 0:10,50")(function)
-    function = plain("--estimators", type=Listed(()), metavar="LIST", help="such as master-user,tbptt-40")(function)
+    function = plain("--estimators", type=Estimators(), metavar="LIST", help="such as master-user,tbptt-40")(function)
     function = plain("--experiment", help=f"{', '.join(EXPERIMENTS)}")(function)
     return plain("--name", help="name of the sweep, and of its folder")(function)
 

@@ -27,7 +27,7 @@ def command(figures: tuple[str, ...], results: Path, out: Path, formats: str, st
       colrun plot rnn-alignment --format png,pdf --out paper/
       colrun plot rnn-alignment --metric cosine --style talk
     """
-    wanted = [choose(part.strip(), FORMATS, "format") for part in formats.split(",")]
+    wanted = dict.fromkeys(choose(part.strip(), FORMATS, "format") for part in formats.split(","))
     from colrun.store.kept import where_rows
 
     names = figures or tuple(

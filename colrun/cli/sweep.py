@@ -109,14 +109,14 @@ def _run(
     from colrun.store.paths import Paths
 
     workers = jobs or usable_cores()
+    if not options["quiet"]:
+        warn_about_cores(workers)
     if dry_run:
         from colrun.cli.estimate import show_plan
 
         for sweep in chosen:
             show_plan(sweep, Paths.of(out, sweep.name), workers, options["shard"])
         return 0
-    if not options["quiet"]:
-        warn_about_cores(workers)
     pool = None
     try:
         pool = _pool(*backend, workers)

@@ -44,11 +44,16 @@ def test_bash_completion(tmp_path: Path) -> None:
     assert complete("colrun", "sweep", "rnn-") == ["rnn-alignment", "rnn-grid"]
     assert "--retry-failed" in complete("colrun", "sweep", "demo", "--re")
     assert complete("colrun", "sweep", "demo", "--cell", "g") == ["gru"]
+    assert complete("colrun", "sweep", "demo", "--cell", "gru,m") == ["gru,mgu"]
+    assert complete("colrun", "sweep", "demo", "--estimators", "rtrl,master-user-n") == ["rtrl,master-user-no-meta"]
     assert complete("colrun", "plot", "de") == ["demo"]
     assert complete("colrun", "list", "es") == ["estimators"]
     (tmp_path / "sweeps").mkdir()
     write(tmp_path / "sweeps", TINY, file="mine.toml")
     assert complete("colrun", "status", "mi", folder=tmp_path) == ["mine"]
+    (tmp_path / "results" / "mixed" / "_runs").mkdir(parents=True)
+    assert complete("colrun", "status", "mi", folder=tmp_path) == ["mine", "mixed"]
+    assert complete("colrun", "sweep", "mi", folder=tmp_path) == ["mine"], "of which there is a file"
 
 
 def test_bash_itself_completes(tmp_path: Path) -> None:

@@ -144,6 +144,8 @@ def test_more_workers_than_cores_is_a_warning(tmp_path: Path) -> None:
     result = colrun("sweep", path, "-j", 5000, "--out", tmp_path / "out")  # nothing is left to run
     assert result.exit_code == 0
     assert "warning: -j 5000, but this process may use" in result.stderr
+    planned = colrun("sweep", path, "-j", 5000, "--out", tmp_path / "out", "--dry-run")
+    assert "warning: -j 5000, but this process may use" in planned.stderr
 
 
 def test_a_sweep_by_name_from_the_working_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
