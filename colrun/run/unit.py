@@ -8,7 +8,7 @@ from typing import Any
 
 from colrun.estimators import EstimatorName
 from colrun.experiments import EXPERIMENTS, Experiment, Row
-from colrun.store.index import Done, Watch, publish, settle_failure
+from colrun.store.index import Done, Watch, forget_failure, publish
 from colrun.store.join import group
 from colrun.store.parts import PartIndex, encode, make_table
 from colrun.store.paths import Paths, write_json
@@ -168,7 +168,7 @@ def _publish(
     publish(watch, part)
     outcome.twice = outcome.elsewhere - elsewhere
     for piece, seed in rows:
-        settle_failure(watch.paths, f"{piece.id}.{seed}", piece.estimators)
+        forget_failure(watch.paths, f"{piece.id}.{seed}", piece.estimators)
 
 
 def _estimator(row: Row) -> str:

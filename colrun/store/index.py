@@ -213,7 +213,7 @@ def failures(paths: Paths, job: str = "*") -> dict[str, dict[str, Any]]:
     return found
 
 
-def settle_failure(paths: Paths, job: str, estimators: Collection[str]) -> None:
+def forget_failure(paths: Paths, job: str, estimators: Collection[str]) -> None:
     """Forget a failure, now that these estimators of the job are done, if it was one of these."""
     path = paths.failed / f"{job}.json"
     with contextlib.suppress(FileNotFoundError):

@@ -13,7 +13,7 @@ import pytest
 from colrun.store.load import load
 from colrun.store.parts import encode, read_part
 from colrun.store.paths import Paths
-from tests.runs import DECAY, TINY, bits, colrun, files, refused, write
+from tests.runs import DECAY, TINY, bits, colrun, refused, snapshot, write
 
 
 @pytest.fixture(scope="module")
@@ -34,10 +34,6 @@ def here(tmp_path: Path, made: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "here"
 
 
-def content(folder: Path) -> dict[str, bytes]:
-    return {name: (folder / name).read_bytes() for name in files(folder) if (folder / name).is_file()}
-
-
 def alter(folder: Path, column: str, value: Any) -> str:
     """Another number in the first row of a part, as another machine may have computed it; returns the row's job."""
     (part, *_) = Paths.of(folder, "tiny").parts()
@@ -51,12 +47,12 @@ def alter(folder: Path, column: str, value: Any) -> str:
 
 
 def test_two_machines_give_the_table_of_one(here: Path) -> None:
-    before = content(here / "one") | content(here / "two")
+    before = snapshot(here / "one") | snapshot(here / "two")
     result = colrun("merge", "one", "two", "--out", "all")
     assert result.exit_code == 0
     assert result.stdout == f"tiny: 60 rows from 2 folder(s), 0 there before, 60 new → {Path('all/tiny')}\n"
     assert bits(Path("all/tiny")) == bits(Path("whole/tiny"))
-    assert content(here / "one") | content(here / "two") == before, "sources are only read"
+    assert snapshot(here / "one") | snapshot(here / "two") == before, "sources are only read"
     status = colrun("status", "sweep.toml", "--results", "all", "--verify")
     assert "30 of 30 jobs done, 0 failed, 0 missing" in status.stdout
     resumed = colrun("sweep", "sweep.toml", "-j", 1, "--out", "all")
@@ -74,11 +70,11 @@ def test_provenance_comes_along() -> None:
 
 
 def test_what_is_there_stays_and_exact_duplicates_are_dropped(here: Path) -> None:
-    before = content(here / "one" / "tiny" / "_generations")
+    before = snapshot(here / "one" / "tiny" / "_generations")
     result = colrun("merge", "two", "whole", "one", "--out", "one")
     assert result.stdout == f"tiny: 84 rows from 2 folder(s), 60 there before, 24 new → {Path('one/tiny')}\n"
     assert bits(Path("one/tiny")) == bits(Path("whole/tiny"))
-    assert content(here / "one" / "tiny" / "_generations").items() >= before.items()
+    assert snapshot(here / "one" / "tiny" / "_generations").items() >= before.items()
     again = colrun("merge", "two", "whole", "--out", "one")
     assert "84 there before, 0 new" in again.stdout
 
