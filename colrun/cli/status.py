@@ -18,8 +18,8 @@ from colrun.errors import InvalidValueError, StoreError
 def command(sweeps: tuple[str, ...], results: Path, verify: bool, **options: Any) -> None:
     """Show what is done, failed, missing and diverged, and the time left.
 
-    Without SWEEP, all sweeps that have results. Exit code 1 if jobs failed, a part is broken (--verify reads all rows) or
-    one of all sweeps cannot be described.
+    Without SWEEP, all sweeps that have results. Exit code 1 if jobs failed, a part is broken (--verify reads every
+    row) or one of all sweeps cannot be described.
 
     \b
     Examples:
