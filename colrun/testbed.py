@@ -1,11 +1,5 @@
-"""The synthetic test-bed: random inputs, random targets, and the named random streams behind every number.
+"""Data as torch has it: sequences, dtypes and step sizes, checked."""
 
-Each quantity of a network (`x`, `y`, `w`, one tensor of weights, one tensor of mask numbers) is drawn from a stream of
-its own, which depends on the seed and the quantity's name only. So the same seed gives the same data and weights
-whatever the batch, the order or the backend, and changing the lateral ratio or the step size changes nothing else.
-"""
-
-import hashlib
 from dataclasses import dataclass
 from numbers import Real
 
@@ -15,27 +9,9 @@ from numpy.typing import ArrayLike
 from torch import Tensor
 
 from colrun.errors import InvalidValueError, positive_int
+from colrun.tasks import get_task
 
 DTYPES = {"float32": torch.float32, "float64": torch.float64}
-
-TARGET_RANGE = 50.0  # y*(t) ~ Uniform(-50, 50)
-W_SCALE = 0.1  # w_i(0) ~ N(0, 0.1²): stated in the released code only
-
-
-def stream_key(seed: int, name: str) -> int:
-    """The 128-bit key of a stream."""
-    seed = positive_int(seed, "seed", least=0)
-    return int.from_bytes(hashlib.blake2b(f"colrun/{name}/{seed}".encode(), digest_size=16).digest(), "little")
-
-
-def stream(seed: int, name: str) -> np.random.Generator:
-    """The random stream of one quantity."""
-    return np.random.Generator(np.random.SFC64(np.random.SeedSequence(stream_key(seed, name))))
-
-
-def unit_uniform(seed: int, name: str, *shape: int) -> Tensor:
-    """Numbers uniform in [0, 1), always drawn in float64 so that every dtype sees the same draws."""
-    return torch.from_numpy(stream(seed, name).random(shape))
 
 
 @dataclass(frozen=True, init=False)
@@ -111,14 +87,8 @@ def as_dtype(dtype: torch.dtype | str) -> torch.dtype:
 def sequence(seed: int = 0, steps: int = 50, inputs: int = 50, dtype: torch.dtype | str = torch.float64) -> Sequence:
     """The test-bed's data for one seed: fair independent bits in, targets uniform in (-50, 50)."""
     steps, inputs, dtype = positive_int(steps, "steps"), positive_int(inputs, "inputs"), as_dtype(dtype)
-    x = (unit_uniform(seed, "x", steps, inputs) < 0.5).to(dtype)
-    y = (TARGET_RANGE * (2 * unit_uniform(seed, "y", steps) - 1)).to(dtype)
-    return Sequence(x, y)
-
-
-def initial_w(seed: int, columns: int) -> Tensor:
-    """w(0)."""
-    return W_SCALE * torch.from_numpy(stream(seed, "w").standard_normal(columns))
+    drawn = get_task("random").stream(seed, steps, inputs)
+    return Sequence(torch.from_numpy(drawn.x).to(dtype), torch.from_numpy(drawn.y).to(dtype))
 
 
 def check_step_size(step_size: object) -> float | None:

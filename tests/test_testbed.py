@@ -8,13 +8,15 @@ import numpy as np
 import pytest
 import torch
 
-from colrun import Sequence, dense_network, network, sequence, testbed
+from colrun import Sequence, dense_network, network, sequence, streams
 from colrun.errors import InvalidValueError
 from colrun.estimators.master_user_groups import random_owner
 from colrun.networks.base import Network
 from colrun.networks.cells import CELLS
+from colrun.networks.draw import initial_w
 from colrun.networks.readings import READINGS
-from colrun.testbed import check_step_size, initial_w, stream, stream_key
+from colrun.streams import stream, stream_key
+from colrun.testbed import check_step_size
 
 
 def used_streams(monkeypatch: pytest.MonkeyPatch) -> list[str]:
@@ -25,7 +27,7 @@ def used_streams(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         names.add(name)
         return stream_key(seed, name)
 
-    monkeypatch.setattr(testbed, "stream_key", recorded)
+    monkeypatch.setattr(streams, "stream_key", recorded)
     sequence(0, 1, 1)
     for cell, reading, own_state in itertools.product(CELLS, READINGS, [True, False]):
         nets: list[Network] = [network(0, cell, 2, 1, "dense", 1, reading, own_state=own_state)]
@@ -59,7 +61,7 @@ def test_data() -> None:
     assert float(y.mean()) == pytest.approx(0, abs=4 * 100 / math.sqrt(12 * y.numel()))
     assert float(y.abs().max()) < 50
     assert float(y.std()) == pytest.approx(100 / math.sqrt(12), rel=0.02)
-    w = torch.stack([initial_w(seed, 20) for seed in range(500)])
+    w = np.stack([initial_w(seed, 20) for seed in range(500)])
     assert float(w.std()) == pytest.approx(0.1, rel=0.03)
     assert abs(float(w.mean())) < 4 * 0.1 / 100
 

@@ -22,7 +22,7 @@ from colrun.networks.contraction import contract, spread
 from colrun.networks.dense import DenseBatch, stack_named
 from colrun.networks.listed import ListedNetwork
 from colrun.networks.trajectory import Trajectory
-from colrun.testbed import stream
+from colrun.streams import stream
 
 
 def random_owner(network: Network) -> dict[str, Tensor]:

@@ -35,13 +35,13 @@ from colrun.estimators.theory import Power
 from colrun.networks.base import Network
 from colrun.networks.cells import get_cell
 from colrun.networks.columnar import ColumnarNetwork
+from colrun.networks.draw import initial_w
 from colrun.networks.trajectory import Trajectory
-from colrun.testbed import W_SCALE, stream
 
 
 def random_feedback(seed: int, columns: int) -> Tensor:
     """b of a network, in float64."""
-    return W_SCALE * torch.from_numpy(stream(seed, "rflo.feedback").standard_normal(columns))
+    return torch.from_numpy(initial_w(seed, columns, "rflo.feedback"))
 
 
 class OnlineRFLO(OnlineMasterUser):

@@ -24,7 +24,7 @@ from colrun.estimators.base import Estimator
 from colrun.networks.base import Gradients
 from colrun.networks.contraction import PreactivationCredit, contract, spread
 from colrun.networks.trajectory import Trajectory
-from colrun.testbed import stream
+from colrun.streams import stream
 
 Credit = Tensor | PreactivationCredit
 """Of states, (N, T, S, C), crossing columns; or of pre-activations."""

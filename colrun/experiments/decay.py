@@ -9,7 +9,7 @@ import pyarrow as pa
 import torch
 
 from colrun.experiments import Row
-from colrun.testbed import unit_uniform
+from colrun.streams import unit_uniform
 
 SCHEMA = pa.schema(
     [
@@ -40,7 +40,8 @@ def _run(config: dict[str, Any], seed: int) -> list[Row]:
     # PyTorch's own initial distribution, ±1/√hidden for weights and biases, drawn from streams that a seed fixes.
     with torch.no_grad():
         for name, value in network.named_parameters():
-            value.copy_((2 * unit_uniform(seed, f"decay.{config['cell']}.{name}", *value.shape) - 1) / hidden**0.5)
+            drawn = unit_uniform(seed, f"decay.{config['cell']}.{name}", *value.shape)
+            value.copy_(torch.from_numpy((2 * drawn - 1) / hidden**0.5))
         zero = torch.zeros(1, 1, config["inputs"], dtype=dtype)
         h = memory = torch.ones(1, 1, hidden, dtype=dtype)
         rows = []

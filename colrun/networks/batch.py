@@ -16,9 +16,10 @@ from torch import Tensor
 
 from colrun.networks.architecture import Architecture
 from colrun.networks.cells import CELLS
-from colrun.networks.columnar import ColumnarNetwork, draw_numbers, draw_weights, masks_of
+from colrun.networks.columnar import ColumnarNetwork
+from colrun.networks.draw import draw_numbers, draw_weights, initial_w, masks_of
 from colrun.networks.lateral import FEW
-from colrun.testbed import Sequence, initial_w, sequence
+from colrun.testbed import Sequence, sequence
 
 Array = NDArray[Any]
 
@@ -114,7 +115,7 @@ class Batch:
     @cached_property
     def exists(self) -> dict[str, Tensor]:
         """Masks of U and R by kind, (N, G, …)."""
-        return masks_of(self.architecture, self.drawn.numbers) if self.given is None else self.given
+        return _masks(self.architecture, self.drawn.numbers) if self.given is None else self.given
 
     @cached_property
     def U(self) -> Tensor:
@@ -129,7 +130,7 @@ class Batch:
             return torch.zeros(self.R.shape, dtype=torch.bool)
         if self.given is not None:
             return self.given["R"]
-        return masks_of(self.architecture, {"R": self.drawn.numbers["R"]})["R"]
+        return _masks(self.architecture, {"R": self.drawn.numbers["R"]})["R"]
 
     @cached_property
     def R(self) -> Tensor:
@@ -210,12 +211,19 @@ def _by_gate(architecture: Architecture, tensors: dict[str, Tensor]) -> dict[str
 @lru_cache(maxsize=2)
 def _drawn(architecture: Architecture, seeds: tuple[int, ...], steps: int, dtype: torch.dtype) -> Drawn:
     """What all levels and step sizes of the same seeds share: columns, data, unmasked weights and mask numbers."""
-    weights = [draw_weights(architecture, seed) for seed in seeds]
-    theta = {name: torch.stack([each[name] for each in weights]).to(dtype) for name in weights[0]}
-    draws = [draw_numbers(architecture, seed) for seed in seeds]
-    numbers = {name: torch.stack([each[name] for each in draws]) for name in draws[0]}
+    theta = _stacked([draw_weights(architecture, seed) for seed in seeds], dtype)
+    numbers = _stacked([draw_numbers(architecture, seed) for seed in seeds], torch.float64)
     data = [sequence(seed, steps, architecture.inputs, dtype) for seed in seeds]
-    w = torch.stack([initial_w(seed, architecture.columns) for seed in seeds]).to(dtype)
+    w = torch.from_numpy(np.stack([initial_w(seed, architecture.columns) for seed in seeds])).to(dtype)
     x, y = torch.stack([each.x for each in data]), torch.stack([each.y for each in data])
     layers = _layers(architecture, theta, w, x, y)
     return Drawn(layers, _by_gate(architecture, theta), _by_gate(architecture, numbers))
+
+
+def _stacked(each: Several[dict[str, Array]], dtype: torch.dtype) -> dict[str, Tensor]:
+    return {name: torch.from_numpy(np.stack([values[name] for values in each])).to(dtype) for name in each[0]}
+
+
+def _masks(architecture: Architecture, numbers: dict[str, Tensor]) -> dict[str, Tensor]:
+    arrays = {name: value.numpy() for name, value in numbers.items()}
+    return {name: torch.from_numpy(mask) for name, mask in masks_of(architecture, arrays).items()}

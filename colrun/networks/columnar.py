@@ -15,11 +15,10 @@ import torch
 from torch import Tensor
 
 from colrun.errors import positive_int
-from colrun.networks import initial
 from colrun.networks.architecture import Architecture
 from colrun.networks.base import Network
-from colrun.networks.cells import CELLS, get_cell
-from colrun.testbed import initial_w, unit_uniform
+from colrun.networks.cells import get_cell
+from colrun.networks.draw import draw_numbers, draw_weights, initial_w, masks_of
 
 
 class ColumnarNetwork(Network):
@@ -112,53 +111,12 @@ class Layered(NamedTuple):
 def build(architecture: Architecture, seed: int, dtype: torch.dtype = torch.float64) -> ColumnarNetwork:
     """Draw the network of a seed. Lateral levels share its weights, and their masks are nested."""
     seed = positive_int(seed, "seed", least=0)
-    masks = masks_of(architecture, draw_numbers(architecture, seed))
-    theta = draw_weights(architecture, seed)
-    for name, value in theta.items():
-        masks.setdefault(name, torch.ones(value.shape, dtype=torch.bool))
-    masks = {name: masks[name] for name in theta}
-    theta = {name: (value * masks[name]).to(dtype) for name, value in theta.items()}
-    return ColumnarNetwork(architecture, seed, theta, masks, initial_w(seed, architecture.columns).to(dtype))
-
-
-def draw_weights(architecture: Architecture, seed: int) -> dict[str, Tensor]:
-    """θ before any mask, in float64: the same for all lateral levels."""
-    C, W, inputs = architecture.columns, architecture.width, architecture.inputs
-    init = architecture.switches.init
-    seen = inputs + architecture.sees_own_state
-    row = C * W + (C if architecture.recurrent else 0)  # fan-in of a gate's row (U_i, R_i)
-    A = initial.weight(init, seen, W, seed, "A", C, W, inputs)
-    if architecture.sees_own_state:
-        A = torch.cat([A, initial.weight(init, seen, W, seed, "A.own", C, W, 1)], dim=-1)
-    theta = {
-        "A": A,
-        "b": initial.bias(init, seen, seed, "b", C, W),
-        "B": initial.weight(init, W, W, seed, "B", C, W, W),
-        "c": initial.bias(init, W, seed, "c", C, W),
+    drawn = {name: torch.from_numpy(value) for name, value in draw_weights(architecture, seed).items()}
+    maskable = masks_of(architecture, draw_numbers(architecture, seed))
+    masks = {
+        name: torch.from_numpy(maskable[name]) if name in maskable else torch.ones(value.shape, dtype=torch.bool)
+        for name, value in drawn.items()
     }
-    for gate in CELLS[architecture.cell].gates:
-        theta[f"U.{gate}"] = initial.weight(init, row, 1, seed, f"U.{gate}", C, C, W)
-        if architecture.recurrent:
-            theta[f"R.{gate}"] = initial.weight(init, row, 1, seed, f"R.{gate}", C, C)
-        if architecture.switches.state_bias:
-            theta[f"q.{gate}"] = initial.bias(init, row, seed, f"q.{gate}", C)
-    return theta
-
-
-def draw_numbers(architecture: Architecture, seed: int) -> dict[str, Tensor]:
-    """One uniform number per maskable weight: the same for all lateral levels, so that masks are nested."""
-    C, W = architecture.columns, architecture.width
-    numbers = {}
-    for gate in CELLS[architecture.cell].gates:
-        numbers[f"U.{gate}"] = unit_uniform(seed, f"mask.U.{gate}", C, C, W)
-        if architecture.recurrent:
-            numbers[f"R.{gate}"] = unit_uniform(seed, f"mask.R.{gate}", C, C)
-    return numbers
-
-
-def masks_of(architecture: Architecture, numbers: dict[str, Tensor]) -> dict[str, Tensor]:
-    """Which maskable weights exist: those whose number is below p, and those that are never masked."""
-    own = torch.eye(architecture.columns, dtype=torch.bool)
-    chosen = architecture.switches
-    never = {"U": own.unsqueeze(-1), "R": ~((own & chosen.mask_own_recurrence) | (~own & chosen.mask_recurrence))}
-    return {name: (value < architecture.survival) | never[name[0]] for name, value in numbers.items()}
+    theta = {name: (value * masks[name]).to(dtype) for name, value in drawn.items()}
+    w = torch.from_numpy(initial_w(seed, architecture.columns)).to(dtype)
+    return ColumnarNetwork(architecture, seed, theta, masks, w)

@@ -16,11 +16,11 @@ import torch
 from torch import Tensor
 
 from colrun.errors import InvalidValueError, positive_int
-from colrun.networks import initial
 from colrun.networks.architecture import Architecture
 from colrun.networks.base import Network
 from colrun.networks.cells import CELLS, get_cell
-from colrun.testbed import Sequence, initial_w
+from colrun.networks.draw import bias, initial_w, weight
+from colrun.testbed import Sequence
 
 
 class DenseNetwork(Network):
@@ -128,18 +128,17 @@ def build_dense(architecture: Architecture, seed: int, dtype: torch.dtype = torc
     seen = inputs + (C if architecture.sees_own_state else 0)
     row = H + (C if architecture.recurrent else 0)
     theta = {
-        "A": initial.weight(init, seen, H, seed, "dense.A", H, seen),
-        "b": initial.bias(init, seen, seed, "dense.b", H),
-        "B": initial.weight(init, H, H, seed, "dense.B", H, H),
-        "c": initial.bias(init, H, seed, "dense.c", H),
+        "A": weight(init, seen, H, seed, "dense.A", H, seen),
+        "b": bias(init, seen, seed, "dense.b", H),
+        "B": weight(init, H, H, seed, "dense.B", H, H),
+        "c": bias(init, H, seed, "dense.c", H),
     }
     for gate in CELLS[architecture.cell].gates:
-        theta[f"U.{gate}"] = initial.weight(init, row, 1, seed, f"dense.U.{gate}", C, H)
+        theta[f"U.{gate}"] = weight(init, row, 1, seed, f"dense.U.{gate}", C, H)
         if architecture.recurrent:
-            theta[f"R.{gate}"] = initial.weight(init, row, 1, seed, f"dense.R.{gate}", C, C)
+            theta[f"R.{gate}"] = weight(init, row, 1, seed, f"dense.R.{gate}", C, C)
         if architecture.switches.state_bias:
-            theta[f"q.{gate}"] = initial.bias(init, row, seed, f"dense.q.{gate}", C)
-    masks = {name: torch.ones(value.shape, dtype=torch.bool) for name, value in theta.items()}
-    return DenseNetwork(
-        architecture, seed, {k: v.to(dtype) for k, v in theta.items()}, masks, initial_w(seed, C).to(dtype)
-    )
+            theta[f"q.{gate}"] = bias(init, row, seed, f"dense.q.{gate}", C)
+    drawn = {name: torch.from_numpy(value).to(dtype) for name, value in theta.items()}
+    masks = {name: torch.ones(value.shape, dtype=torch.bool) for name, value in drawn.items()}
+    return DenseNetwork(architecture, seed, drawn, masks, torch.from_numpy(initial_w(seed, C)).to(dtype))

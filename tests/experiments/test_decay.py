@@ -8,12 +8,12 @@ import torch
 from torch import Tensor
 
 from colrun.experiments import decay
-from colrun.testbed import unit_uniform
+from colrun.streams import unit_uniform
 
 
 def parameter(cell: str, name: str, seed: int, hidden: int, *shape: int) -> Tensor:
-    uniform: Tensor = 2 * unit_uniform(seed, f"decay.{cell}.{name}", *shape) - 1
-    return uniform / math.sqrt(hidden)
+    uniform = 2 * unit_uniform(seed, f"decay.{cell}.{name}", *shape) - 1
+    return torch.from_numpy(uniform / math.sqrt(hidden))
 
 
 def by_hand(cell: str, hidden: int, bias: bool, seed: int, steps: int) -> list[dict[str, float]]:

@@ -10,7 +10,7 @@ from colrun import dense_network, network
 from colrun.networks.base import Network
 from colrun.networks.cells import CELLS
 from colrun.networks.readings import READINGS, switches
-from colrun.testbed import unit_uniform
+from colrun.streams import unit_uniform
 
 C, W, X = 5, 4, 7  # columns, width, inputs: no two fan-ins are equal
 SETTINGS = list(itertools.product(CELLS, ["xavier", "pytorch"], [True, False]))
@@ -22,7 +22,7 @@ def check_bound(net: Network, name: str, stream: str, fan_in: int, fan_out: int 
     bound = 1 / math.sqrt(fan_in)
     if net.architecture.switches.init == "xavier":
         bound = math.sqrt(6 / (fan_in + fan_out)) if name[0] in "ABUR" else 0.0
-    unit = 2 * unit_uniform(net.seed, stream, *value.shape) - 1
+    unit = torch.from_numpy(2 * unit_uniform(net.seed, stream, *value.shape) - 1)
     torch.testing.assert_close(value / unit, torch.full_like(value, bound), rtol=1e-12, atol=0, msg=name)
 
 

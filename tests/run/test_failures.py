@@ -11,13 +11,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from torch import Tensor
 
 from colrun.estimators import ESTIMATORS
 from colrun.estimators.plugins import use_files
 from colrun.networks import batch
 from colrun.networks.architecture import Architecture
-from colrun.networks.columnar import draw_weights
+from colrun.networks.draw import draw_weights
+from colrun.streams import Array
 from tests.runs import DECAY, TINY, bits, colrun, computed, write
 from tests.test_plugins import EXAMPLE
 
@@ -126,7 +126,7 @@ def test_fail_fast_stops_at_the_first(tmp_path: Path) -> None:
 
 def break_seed(monkeypatch: pytest.MonkeyPatch, bad: int) -> None:
 
-    def raising(architecture: Architecture, seed: int) -> dict[str, Tensor]:
+    def raising(architecture: Architecture, seed: int) -> dict[str, Array]:
         if seed == bad:
             raise ZeroDivisionError("seed of misfortune")
         return draw_weights(architecture, seed)
