@@ -21,7 +21,7 @@ import pandas as pd
 ROOT = Path(__file__).parents[1]
 SEEDS = {"cost": "0:1"}
 """Of a sample; two networks in the others."""
-UNCOMPARED = ("seconds",)
+UNCOMPARED = ["seconds"]
 """Columns that no two runs share."""
 
 

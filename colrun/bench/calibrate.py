@@ -14,7 +14,8 @@ import numpy as np  # noqa: E402
 import torch  # noqa: E402
 
 from colrun.bench.measure import cpu_seconds  # noqa: E402
-from colrun.experiments import alignment, get_experiment  # noqa: E402
+from colrun.experiments import get_experiment  # noqa: E402
+from colrun.experiments.alignment import job as alignment  # noqa: E402
 from colrun.experiments.grids import ALIGNMENT_AXES, Values  # noqa: E402
 from colrun.sweep.cost import PRICES, counts  # noqa: E402
 

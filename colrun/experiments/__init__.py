@@ -83,7 +83,7 @@ class Experiment:
 
     def runner(self) -> Runner:
         """The module that runs it."""
-        return cast(Runner, import_module(f"colrun.experiments.{self.name}"))
+        return cast(Runner, import_module(f"colrun.experiments.{self.name}.job"))
 
 
 EXPERIMENTS = {

@@ -7,7 +7,8 @@ import pytest
 
 from colrun.analysis.exponents import fit_exponents
 from colrun.estimators import ESTIMATORS, get_estimator
-from colrun.experiments import cost, get_experiment
+from colrun.experiments import get_experiment
+from colrun.experiments.cost import job as cost
 from colrun.experiments.grids import NETWORK_AXES, Values
 
 SMALL: dict[str, Any] = {"columns": 4, "width": 4, "inputs": 4, "lateral": 0.1, "steps": 4}

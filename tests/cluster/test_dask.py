@@ -20,7 +20,7 @@ from tests.soak.program import Folder, undisturbed, wait_for
 ROOT = Path(__file__).parents[2]
 KILLER = """
 import os, signal
-from colrun.experiments import decay
+from colrun.experiments.decay import job as decay
 
 def dask_setup(worker):
     def run(config, seeds, estimators, whole=decay.run):

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 import colrun
-from colrun.experiments import alignment
+from colrun.experiments.alignment import job as alignment
 from colrun.experiments.grids import expand_alignment
 from colrun.sweep.file import parse_sweep
 

@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from colrun.experiments import EXPERIMENTS, cost
+from colrun.experiments import EXPERIMENTS
+from colrun.experiments.cost import job as cost
 from colrun.experiments.grids import NETWORK_AXES, Values
 
 

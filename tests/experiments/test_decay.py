@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from colrun.experiments import decay
+from colrun.experiments.decay import job as decay
 from colrun.streams import unit_uniform
 
 

@@ -7,8 +7,10 @@ import pytest
 from colrun import compare, dense_network, sequence
 from colrun.errors import InvalidValueError
 from colrun.estimators.master_user_groups import random_owner
-from colrun.experiments import EXPERIMENTS, alignment, grouping
+from colrun.experiments import EXPERIMENTS
+from colrun.experiments.alignment import job as alignment
 from colrun.experiments.grids import GROUPING_AXES, Values
+from colrun.experiments.grouping import job as grouping
 from colrun.sweep.plan import Skipped
 from tests import oracle
 

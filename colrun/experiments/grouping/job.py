@@ -6,8 +6,9 @@ import pyarrow as pa
 
 from colrun.engine import measure_dense
 from colrun.estimators import parse_estimator
-from colrun.experiments import Row, alignment
-from colrun.experiments.alignment import architecture_of, block_of, rows_of
+from colrun.experiments import Row
+from colrun.experiments.alignment import job as alignment
+from colrun.experiments.alignment.job import architecture_of, block_of, rows_of
 from colrun.experiments.grids import DENSE_RNN
 from colrun.networks.dense import DenseBatch, build_dense
 from colrun.testbed import DTYPES, sequence

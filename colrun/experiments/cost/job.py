@@ -16,7 +16,7 @@ import pyarrow as pa
 from colrun.estimators import EstimatorName, get_estimator, parse_estimator
 from colrun.estimators.base import Estimator, Online
 from colrun.experiments import Row
-from colrun.experiments.alignment import architecture_of
+from colrun.experiments.alignment.job import architecture_of
 from colrun.meter import ARITHMETIC, KINDS, Meter, tensors_of
 from colrun.networks.columnar import ColumnarNetwork, build
 from colrun.networks.listed import list_laterals

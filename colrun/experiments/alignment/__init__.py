@@ -1,0 +1,1 @@
+"""Experiment `alignment`: how close an estimator's gradient is to the true one."""

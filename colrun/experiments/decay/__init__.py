@@ -1,0 +1,1 @@
+"""Experiment `decay`: how fast untrained LSTM and GRU cells forget a state of ones."""
