@@ -142,8 +142,8 @@ def test_names_that_are_allowed(name: str) -> None:
 
 def test_keys_may_stand_at_the_top_or_in_a_grid_and_the_grid_wins() -> None:
     top = parse({**TINY, "grid": {}})
-    grid = parse({"name": "tiny", "grid": {k: v for k, v in TINY.items() if k != "name"}})
-    assert top.grids == grid.grids
+    below = parse({"name": "tiny", "grid": {k: v for k, v in TINY.items() if k != "name"}})
+    assert top.grids == below.grids
     grid = parse({**TINY, "grid": {"width": [7, 8]}}).grids[0]
     assert grid.values["width"] == [7, 8]
     assert grid.values["columns"] == [3, 4]
