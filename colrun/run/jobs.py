@@ -57,7 +57,8 @@ def run_jobs(sweep: Sweep, paths: Paths, ids: tuple[str, ...]) -> Outcome:
     set_aside(paths, done.broken)
     for error in done.broken:
         warnings.warn(f"{error}; it is set aside in {paths.broken}, and its jobs are missing.", BrokenPartWarning, 2)
-    bring_up_to_date(paths)
+    if done.older:
+        bring_up_to_date(paths)
     run = Run(paths, sweep)
     total = Outcome()
     try:

@@ -150,7 +150,8 @@ def run_sweep(sweep: Sweep, paths: Paths, pool: Pool, options: Options) -> Resul
         return result
     if warning := login_node_warning(where.seconds):
         talk.say(warning)
-    bring_up_to_date(paths)
+    if done.older:
+        bring_up_to_date(paths)
     run = Run(paths, sweep, pool.ready(talk.say))
     place = Place(paths.absolute(), sweep.name, run.id, sweep.experiment.numerics, options.fail_fast)
 
