@@ -16,10 +16,9 @@ KINDS = (
     "colrun.experiments.grouping",
 )
 
-EXPERIMENTS: dict[str, Experiment[Any]] = {}
-for kind in KINDS:
-    declared: Experiment[Any] = import_module(kind).EXPERIMENT
-    EXPERIMENTS[declared.name] = declared
+EXPERIMENTS: dict[str, Experiment[Any]] = {
+    declared.name: declared for declared in (import_module(kind).EXPERIMENT for kind in KINDS)
+}
 
 
 def get_experiment(name: object) -> Experiment[Any]:
