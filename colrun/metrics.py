@@ -25,13 +25,12 @@ from operator import add
 import torch
 from torch import Tensor
 
-METRICS = ("alignment", "alignment_released", "mae", "mean_abs_truth", "cosine", "norm_ratio", "compared")
-SPREAD = ("bias", "variance")
-GROUPS = ("first", "second", "own", "lateral", "recurrent")
-"""Weights of the first layer (A, b), of the second (B, c), of a column's own features and gates (U_ii, q), of those of
-other columns (U_ij), and of states (R)."""
-BY_GROUP = ("alignment", "mae", "cosine", "norm_ratio")
-GROUP_METRICS = tuple(f"{metric}_{group}" for group in GROUPS for metric in BY_GROUP)
+from colrun.metric_names import BY_GROUP as BY_GROUP
+from colrun.metric_names import GROUP_METRICS as GROUP_METRICS
+from colrun.metric_names import GROUPS as GROUPS
+from colrun.metric_names import METRICS as METRICS
+from colrun.metric_names import SPREAD as SPREAD
+
 RELEASED_THRESHOLD = 1e-10
 DIVERGED_ERROR = 1000.0
 

@@ -27,13 +27,13 @@ def computed(frame: pd.DataFrame, job: pd.Series) -> tuple[pd.DataFrame, pd.Data
     kept = frame[frame["job"] == job["job"]]
     first = job[[axis.name for axis in experiment.axes]].to_dict()
     plain = {name: value.item() if isinstance(value, np.generic) else value for name, value in first.items()}
-    config = {str(name): None if pd.isna(value) else value for name, value in plain.items()}
-    key = list(experiment.runner().KEY)
+    config = experiment.config(**{str(name): None if pd.isna(value) else value for name, value in plain.items()})
+    key = list(experiment.key)
     names = [""]
     if experiment.takes_estimators:
         pairs = zip(kept["estimator"], kept["window"], strict=True)
         names = [name if pd.isna(window) else f"{name}-{window:.0f}" for name, window in pairs]
-    rows = experiment.runner().run(config, [int(job["seed"])], names)[int(job["seed"])]
+    (rows,) = experiment.run([(config, int(job["seed"]))], names).values()
     return kept.set_index(key).sort_index(), pd.DataFrame(rows).set_index(key).sort_index()
 
 
@@ -71,7 +71,7 @@ def test_they_are_whole_and_say_where_they_come_from() -> None:
         assert set(frame["numerics"]) == {experiment.numerics}, sweep
         runs = [json.loads(path.read_text()) for path in (KEPT / sweep / "_runs").iterdir()]
         assert all(run["clean"] and run["commit"] for run in runs)
-        assert not frame.duplicated(["job", *experiment.runner().KEY]).any()
+        assert not frame.duplicated(["job", *experiment.key]).any()
     assert sum(path.stat().st_size for path in KEPT.rglob("*") if path.is_file()) < 50_000_000
 
 

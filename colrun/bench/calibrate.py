@@ -1,4 +1,4 @@
-"""Fits the prices of sweep/cost.py: `python -m colrun.bench.calibrate`.
+"""Fits the prices of experiments/alignment/work.py: `python -m colrun.bench.calibrate`.
 
 Run it with as many copies at once as there are cores, since that is how sweeps run.
 """
@@ -16,8 +16,7 @@ import torch  # noqa: E402
 from colrun.bench.measure import cpu_seconds  # noqa: E402
 from colrun.experiments import get_experiment  # noqa: E402
 from colrun.experiments.alignment import job as alignment  # noqa: E402
-from colrun.experiments.grids import ALIGNMENT_AXES, Values  # noqa: E402
-from colrun.sweep.cost import PRICES, counts  # noqa: E402
+from colrun.experiments.alignment.work import PRICES, counts  # noqa: E402
 
 RNN = ["master-user", "tbptt-1", "tbptt-3", "tbptt-5", "tbptt-20", "tbptt-40"]
 SHAPES = [(5, 5), (5, 50), (10, 20), (20, 20), (20, 50), (50, 10), (50, 50), (20, 100), (100, 20), (100, 100), (5, 100)]
@@ -39,18 +38,13 @@ def points() -> list[tuple[dict[str, float], float, str]]:
             if cell == "gru" and C * W > 2000:
                 continue
             for level in (0.0, 0.1, float(C - 1)):
-                values: Values = {axis.name: [axis.default] for axis in ALIGNMENT_AXES}
-                values |= {"cell": [cell], "reading": [reading], "step_size": [step_size]}
-                values |= {"columns": [C], "width": [W], "lateral": [level]}
-                (config,) = experiment.expand(values, lambda _: None)
-                described = experiment.as_dict(config)
-                size = experiment.block_size(described)
+                config = experiment.point(
+                    cell=cell, reading=reading, step_size=step_size, columns=C, width=W, lateral=level
+                )
+                size = experiment.batch_size(config)
                 seeds = list(range(size))
-                taken = cpu_seconds(lambda d=described, s=seeds, n=names: alignment.run(d, s, n), least=0.2, most=20)  # type: ignore[misc]
-                p = level / (C - 1)
-                own = bool(described["own_state"])
-                longest = 40 if "tbptt-40" in names else 0
-                kinds = counts(cell, C, W, p, 50, 50, own, len(names), longest)
+                taken = cpu_seconds(lambda c=config, s=seeds, n=names: alignment.run(c, s, n), least=0.2, most=20)  # type: ignore[misc]
+                kinds = counts(config, len(names), 40 if "tbptt-40" in names else 0)
                 found.append((kinds, taken / size, f"{cell} {reading} C={C} W={W} s={level:g}"))
                 print(f"{found[-1][2]:45} {1e3 * taken / size:9.3f} ms", file=sys.stderr)
     return found

@@ -17,7 +17,7 @@ from colrun.compiled.run import Compiled
 from colrun.engine import TRUTH, by_family, measure
 from colrun.estimators import EstimatorName, get_estimator
 from colrun.estimators.base import StateCredit
-from colrun.experiments.grids import alignment_block_size
+from colrun.experiments.network import networks_per_batch
 from colrun.networks.architecture import Architecture
 from colrun.networks.batch import Batch
 from colrun.networks.columnar import build
@@ -38,7 +38,7 @@ class Work:
     def block(self) -> int:
         """Networks per batch, as in a sweep."""
         shape = self.architecture
-        return alignment_block_size({"columns": shape.columns, "width": shape.width, "cell": shape.cell})
+        return networks_per_batch(shape.columns, shape.width)
 
     def draw(self) -> Batch:
         """A batch; seeds vary so that nothing is served from memory."""

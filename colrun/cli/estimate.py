@@ -10,8 +10,8 @@ from colrun.run.progress import spoken
 from colrun.run.sweep import count
 from colrun.store.index import failures, read_done
 from colrun.store.paths import Paths
-from colrun.sweep.cost import machine_factor
 from colrun.sweep.file import Sweep
+from colrun.sweep.machine import machine_factor
 from colrun.sweep.shard import Shard
 
 BYTES_PER_ROW = 50
@@ -39,8 +39,8 @@ def show_plan(sweep: Sweep, paths: Paths, workers: int, shard: Shard | None) -> 
     if done.stale(sweep.experiment):
         versions = ", ".join(map(str, sorted(done.versions)))
         click.echo(f"  stale     rows of numerics version {versions}; current is {sweep.experiment.numerics}")
-    for key in sorted(done.stale_plugins(sweep)):
-        click.echo(f"  stale     rows of {key}, and the source of that plug-in is another now")
+    for key, why in done.stale_estimators(sweep).items():
+        click.echo(f"  stale     rows of {key}, and {why}")
     click.echo(f"  done      {where.done:,}")
     if where.failed:
         click.echo(f"  failed    {len(where.failed):,} (run again with --retry-failed)")

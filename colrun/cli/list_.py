@@ -11,6 +11,7 @@ from colrun.figures import FIGURES
 from colrun.networks import readings
 from colrun.networks.cells import CELLS
 from colrun.sweep.file import sweep_names
+from colrun.tasks import TASKS
 
 
 def sections() -> dict[str, dict[str, str]]:
@@ -19,6 +20,7 @@ def sections() -> dict[str, dict[str, str]]:
         "estimators": {f"{k}-k" if entry.windowed else k: entry.summary for k, entry in known_estimators().items()},
         "cells": {name: entry.summary for name, entry in CELLS.items()},
         "readings": readings.SUMMARIES,
+        "tasks": {name: entry.summary for name, entry in TASKS.items()},
         "sweeps": {name: _description(path) for name, path in sweep_names().items()},
         "figures": {name: entry.summary for name, entry in FIGURES.items()},
     }
@@ -32,14 +34,14 @@ def _description(path: Path) -> str:
         return "(cannot be read)"
 
 
-KINDS = ("estimators", "cells", "readings", "sweeps", "figures")
+KINDS = ("estimators", "cells", "readings", "tasks", "sweeps", "figures")
 
 
 @click.command("list")
 @click.argument("kind", required=False, type=click.Choice(KINDS))
 @plugin_option
 def command(kind: str | None) -> None:
-    """List estimators, cells, readings, sweeps and figures, with one line each.
+    """List estimators, cells, readings, tasks, sweeps and figures, with one line each.
 
     \b
     Examples:

@@ -8,7 +8,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from colrun.errors import InvalidValueError
-from colrun.estimators import ESTIMATORS, get_estimator, known_estimators, parse_estimator
+from colrun.estimators import ESTIMATORS, get_estimator, is_plugin, known_estimators, parse_estimator
 from colrun.estimators.plugins import use_files
 from colrun.experiments import EXPERIMENTS, all_axes
 from colrun.store.known import stored_sweeps
@@ -117,6 +117,6 @@ def read_all(names: tuple[str, ...], values: dict[str, Any]) -> list[Sweep]:
             raise InvalidValueError(f"two of the sweeps are named {sweep.name!r}; they would share one results folder.")
         seen.add(sweep.name)
         for key in sweep.keys:
-            if "@" in key:
+            if is_plugin(key):
                 get_estimator(parse_estimator(key).family)  # a plug-in that cannot be imported is a mistake too
     return sweeps

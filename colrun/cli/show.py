@@ -8,6 +8,7 @@ import click
 
 from colrun.cli.options import results_option
 from colrun.errors import InvalidValueError
+from colrun.estimators import is_plugin
 
 if TYPE_CHECKING:
     from colrun.store.find import Found
@@ -53,7 +54,7 @@ def _again(entry: "Found", results: Path) -> list[str]:
     for name, value in entry.parameters.items():
         option = "seeds" if name == "seed" else name.replace("_", "-")
         command += [f"--{option}", "none" if value is None else str(value)]
-    if any("@" in key for key in entry.estimators):
+    if any(is_plugin(key) for key in entry.estimators):
         command += ["--plugin", "FILE"]  # rows know a plug-in's hash, not where it was
     names = [key.partition("@")[0] for key in entry.estimators]
     return command + (["--estimators", ",".join(names)] if names else [])

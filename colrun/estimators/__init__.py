@@ -27,6 +27,8 @@ class EstimatorEntry:
     """Its work in credit form, in times that of an estimator with a compiled credit: for estimates of time."""
     stochastic: bool = False
     """Whether it has noise, hence draws."""
+    numerics: int = 1
+    """Raise it when its numbers may change, and no others: its older rows are then stale."""
 
 
 NOTHING_TO_TRACE = {
@@ -68,14 +70,34 @@ class EstimatorName:
     window: int | None = None
     source: str | None = field(default=None, compare=False)
     """The hash of a plug-in's source; None where the estimator is colrun's own."""
+    numerics: int = field(default=1, compare=False)
+    """The numerics version of colrun's own."""
 
     def __str__(self) -> str:
         return self.family if self.window is None else f"{self.family}-{self.window}"
 
     @property
     def key(self) -> str:
-        """What tells results apart: the name and, for a plug-in, its source: `mine-3@1f0e…`."""
-        return str(self) if self.source is None else f"{self}@{self.source}"
+        """What tells results apart: the name and, for a plug-in, its source (`mine-3@1f0e…`), or else its numerics
+        version from the second on (`snap-2@v2`)."""
+        version = f"v{self.numerics}" if self.numerics > 1 else ""
+        return f"{self}@{self.source or version}" if self.source or version else str(self)
+
+    @property
+    def columns(self) -> dict[str, str | int | None]:
+        """As rows have it."""
+        return {
+            "estimator": self.family,
+            "window": self.window,
+            "plugin": self.source,
+            "estimator_numerics": self.numerics,
+        }
+
+
+def is_plugin(key: str) -> bool:
+    """Whether a key is that of an estimator that is not colrun's own."""
+    _, _, source = key.partition("@")
+    return source != "" and not source.startswith("v")  # a hash has hexadecimal digits only
 
 
 def known_estimators() -> dict[str, EstimatorEntry]:
@@ -114,9 +136,10 @@ def parse_estimator(name: str) -> EstimatorName:
                 f"estimator {shown(name)} has a window above {LARGEST_WINDOW}; the sequence's length is enough."
             )
     if family in ESTIMATORS:
-        if at:
+        found = EstimatorName(family, window, numerics=ESTIMATORS[family].numerics)
+        if at and found.key != f"{name}@{source}":
             choose(f"{name}@{source}", ESTIMATORS, "estimator")
-        return EstimatorName(family, window)
+        return found
     plugin = known_plugins(ESTIMATORS)[family]
     if source not in ("", plugin.source):
         raise PluginError(

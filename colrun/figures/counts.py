@@ -18,7 +18,7 @@ def spoken(numbers: "pd.Series[int]") -> str:
 
 def seeds_planned(plan: Sweep | None) -> int | None:
     """Networks per point that the sweep should have."""
-    return max(len(block.seeds) for block in plan.blocks) if plan is not None else None
+    return max(len(grid.seeds) for grid in plan.grids) if plan is not None else None
 
 
 def per_point(frame: pd.DataFrame, point: list[str] | None = None) -> "pd.Series[int]":

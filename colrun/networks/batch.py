@@ -103,9 +103,11 @@ class Batch:
         return cls(first.architecture, seeds, drawn, _by_gate(first.architecture, masks))
 
     @classmethod
-    def draw(cls, architecture: Architecture, seeds: tuple[int, ...], steps: int, dtype: torch.dtype) -> "Batch":
+    def draw(
+        cls, architecture: Architecture, seeds: tuple[int, ...], steps: int, dtype: torch.dtype, task: str = "random"
+    ) -> "Batch":
         """The test-bed's networks of these seeds: the same numbers as `build` and `sequence` give one by one."""
-        return cls(architecture, seeds, _drawn(replace(architecture, lateral=0.0), seeds, steps, dtype))
+        return cls(architecture, seeds, _drawn(replace(architecture, lateral=0.0), seeds, steps, dtype, task))
 
     @property
     def layers(self) -> Layers:
@@ -209,11 +211,11 @@ def _by_gate(architecture: Architecture, tensors: dict[str, Tensor]) -> dict[str
 
 
 @lru_cache(maxsize=2)
-def _drawn(architecture: Architecture, seeds: tuple[int, ...], steps: int, dtype: torch.dtype) -> Drawn:
+def _drawn(architecture: Architecture, seeds: tuple[int, ...], steps: int, dtype: torch.dtype, task: str) -> Drawn:
     """What all levels and step sizes of the same seeds share: columns, data, unmasked weights and mask numbers."""
     theta = _stacked([draw_weights(architecture, seed) for seed in seeds], dtype)
     numbers = _stacked([draw_numbers(architecture, seed) for seed in seeds], torch.float64)
-    data = [sequence(seed, steps, architecture.inputs, dtype) for seed in seeds]
+    data = [sequence(seed, steps, architecture.inputs, dtype, task) for seed in seeds]
     w = torch.from_numpy(np.stack([initial_w(seed, architecture.columns) for seed in seeds])).to(dtype)
     x, y = torch.stack([each.x for each in data]), torch.stack([each.y for each in data])
     layers = _layers(architecture, theta, w, x, y)

@@ -8,12 +8,13 @@ from colrun.errors import InvalidValueError, shown
 from colrun.run.signals import StoppedError, check_stopped
 from colrun.run.unit import Outcome
 from colrun.run.worker import work
+from colrun.store.compact import bring_up_to_date
 from colrun.store.index import read_done, refuse_mixing, set_aside
 from colrun.store.load import BrokenPartWarning
 from colrun.store.paths import Paths
 from colrun.store.provenance import Run
 from colrun.sweep.file import Sweep
-from colrun.sweep.plan import Entry, Unit, entries, packed
+from colrun.sweep.plan import Entry, Unit, calls, entries, packed
 from colrun.sweep.seeds import Seeds
 
 
@@ -56,6 +57,8 @@ def run_jobs(sweep: Sweep, paths: Paths, ids: tuple[str, ...]) -> Outcome:
     set_aside(paths, done.broken)
     for error in done.broken:
         warnings.warn(f"{error}; it is set aside in {paths.broken}, and its jobs are missing.", BrokenPartWarning, 2)
+    if done.older:
+        bring_up_to_date(paths)
     run = Run(paths, sweep)
     total = Outcome()
     try:
@@ -82,10 +85,8 @@ def print_again(sweep: Sweep, ids: tuple[str, ...]) -> None:
     import pandas as pd
 
     for unit in list(chosen_units(sweep, ids)):
-        for piece in unit.pieces:
-            config = sweep.experiment.as_dict(piece.config)
-            for block in Seeds.of(piece.seeds).blocks(sweep.experiment.block_size(config)):
-                found = sweep.experiment.runner().run(dict(config), block, list(piece.estimators))
-                for seed, rows in found.items():
-                    print(f"job {piece.id}.{seed}")
-                    print(pd.DataFrame(rows).to_string(index=False))
+        for jobs in calls(sweep.experiment, unit):
+            found = sweep.experiment.run([(piece.config, seed) for piece, seed in jobs], list(jobs[0][0].estimators))
+            for piece, seed in jobs:
+                print(f"job {piece.id}.{seed}")
+                print(pd.DataFrame(found[piece.config, seed]).to_string(index=False))

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from colrun.errors import StoreError
-from colrun.estimators import ESTIMATORS
+from colrun.estimators import ESTIMATORS, parse_estimator
 from colrun.estimators.plugins import files_in_use, use_files
 from colrun.experiments import EXPERIMENTS
 from colrun.run.signals import held
@@ -45,8 +45,16 @@ class Place:
     plugins: tuple[str, ...] = field(default_factory=files_in_use)
     """A worker is another process: it is told of the plug-ins."""
 
-    def check(self, experiment: str) -> None:
+    def check(self, unit: Unit) -> None:
         """In a worker, which may be on another machine: it must see the same folder and compute the same numbers."""
+        experiment = unit.experiment
+        for key in {key for piece in unit.pieces for key in piece.estimators}:
+            here = parse_estimator(key.partition("@")[0])
+            if here.source is None and here.key != key:
+                raise BackendError(
+                    f"the colrun of {_here()} computes {here.key}, and this one {key}; install the same version of "
+                    "colrun for all workers."
+                )
         if self.run in _seen:
             return
         own = EXPERIMENTS[experiment].numerics
@@ -86,7 +94,7 @@ class Task:
     def __call__(self) -> tuple[int, Outcome]:
         """Run it."""
         use_files(map(Path, self.place.plugins), ESTIMATORS)
-        self.place.check(self.unit.experiment)
+        self.place.check(self.unit)
         place = self.place
         return self.number, work(self.unit, place.paths, place.sweep, place.run, place.fail_fast)
 

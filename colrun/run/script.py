@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from colrun.errors import InvalidValueError, shown
-from colrun.sweep.cost import job_seconds
 from colrun.sweep.file import Sweep
 from colrun.sweep.plan import UNIT_SECONDS, entries
 
@@ -132,10 +131,10 @@ def task_time(sweep: Sweep, seconds: float) -> str:
     """Hours, minutes and seconds for the longest task: a task takes units until it has enough, or all there are."""
     total, unit = 0.0, UNIT_SECONDS
     for entry in entries(sweep):
-        each = job_seconds(sweep.experiment, entry.config, entry.estimators)
-        block = sweep.experiment.block_size(sweep.experiment.as_dict(entry.config))
+        each = sweep.experiment.seconds(entry.config, entry.estimators)
+        batch = sweep.experiment.batch_size(entry.config)
         total += each * len(entry.seeds)
-        unit = max(unit, UNIT_SECONDS + each * min(block, len(entry.seeds)))
+        unit = max(unit, UNIT_SECONDS + each * min(batch, len(entry.seeds)))
         if total > seconds + unit:
             break
     minutes = math.ceil((MARGIN * min(total, seconds + unit) + START_SECONDS + SIGNAL_SECONDS) / 60)

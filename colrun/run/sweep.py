@@ -12,12 +12,11 @@ from colrun.run.login import login_node_warning
 from colrun.run.pool import Place, Pool, run_units
 from colrun.run.progress import Progress
 from colrun.run.signals import StoppedError, check_stopped
-from colrun.store.compact import compact
+from colrun.store.compact import bring_up_to_date, compact
 from colrun.store.generations import tidy
 from colrun.store.index import Done, failures, read_done, refuse_mixing, set_aside, set_stale_aside
 from colrun.store.paths import Paths
 from colrun.store.provenance import Run
-from colrun.sweep.cost import job_seconds
 from colrun.sweep.file import Sweep
 from colrun.sweep.plan import Entry, Missing, Piece, Skipped, Unit, entries, units
 from colrun.sweep.shard import Shard
@@ -50,7 +49,7 @@ def count(sweep: Sweep, done: Done, failed: Failures, shard: Shard | None = None
         planned = (piece for unit in units(sweep, shard=shard, skipped=skipped) for piece in unit.pieces)
     for entry in planned:
         number = len(entry.seeds)
-        each = job_seconds(sweep.experiment, entry.config, entry.estimators)
+        each = sweep.experiment.seconds(entry.config, entry.estimators)
         found.total += number
         found.all_seconds += each * number
         found.rows += number * max(1, len(entry.estimators))
@@ -115,17 +114,17 @@ def open_store(paths: Paths, sweep: Sweep, recompute_stale: bool, say: Progress)
         set_aside(paths, done.broken)
         for error in done.broken:
             say.say(f"broken part, set aside in {paths.broken}, its jobs run again: {error}")
-    stale, plugins = done.stale(sweep.experiment), done.stale_plugins(sweep)
-    if not ((stale or plugins) and recompute_stale):
+    stale, estimators = done.stale(sweep.experiment), done.stale_estimators(sweep)
+    if not ((stale or estimators) and recompute_stale):
         refuse_mixing(paths, sweep, done)
     if stale:
         versions = ", ".join(map(str, sorted(stale)))
         number = set_stale_aside(paths, sweep.experiment)
         say.say(f"{number} part(s) of numerics version {versions} set aside in {paths.stale}")
         done = read_done(paths)
-    if plugins:
-        compact(paths, without=plugins)
-        say.say(f"rows of {', '.join(sorted(plugins))} set aside in {paths.stale}")
+    if estimators:
+        compact(paths, without=estimators)
+        say.say(f"rows of {', '.join(estimators)} set aside in {paths.stale}")
         done = read_done(paths)
     refuse_mixing(paths, sweep, done)
     return done
@@ -151,6 +150,8 @@ def run_sweep(sweep: Sweep, paths: Paths, pool: Pool, options: Options) -> Resul
         return result
     if warning := login_node_warning(where.seconds):
         talk.say(warning)
+    if done.older:
+        bring_up_to_date(paths)
     run = Run(paths, sweep, pool.ready(talk.say))
     place = Place(paths.absolute(), sweep.name, run.id, sweep.experiment.numerics, options.fail_fast)
 

@@ -2,7 +2,6 @@
 
 import time
 import traceback
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -12,8 +11,7 @@ from colrun.store.index import Done, Watch, forget_failure, publish
 from colrun.store.join import group
 from colrun.store.parts import PartIndex, encode, make_table
 from colrun.store.paths import Paths, write_json
-from colrun.sweep.plan import Piece, Unit
-from colrun.sweep.seeds import Seeds
+from colrun.sweep.plan import Job, Piece, Unit, calls
 
 
 @dataclass
@@ -41,52 +39,45 @@ def run_unit(unit: Unit, paths: Paths, sweep: str, run: str, watch: Watch, fail_
     left = unit.left(watch.refresh().missing)
     outcome.elsewhere = unit.jobs - left.jobs
     started = time.process_time()
-    rows: dict[tuple[Piece, int], list[Row]] = {}
-    for piece, block in _blocks(experiment, left):
+    rows: dict[Job, list[Row]] = {}
+    for jobs in calls(experiment, left):
         if fail_fast and outcome.failed:
-            outcome.jobs -= len(block)
+            outcome.jobs -= len(jobs)
             continue
-        rows |= _run_block(experiment, piece, block, outcome, paths, run, fail_fast)
+        rows |= _run_call(experiment, jobs, outcome, paths, run, fail_fast)
     outcome.seconds = time.process_time() - started
     outcome.estimated = left.seconds
     _publish(experiment, rows, sweep, run, watch, outcome)
     return outcome
 
 
-def _blocks(experiment: Experiment, unit: Unit) -> Iterator[tuple[Piece, list[int]]]:
-    for piece in unit.pieces:
-        size = experiment.block_size(experiment.as_dict(piece.config))
-        for block in Seeds.of(piece.seeds).blocks(size):
-            yield piece, block
-
-
-def _run_block(
-    experiment: Experiment, piece: Piece, seeds: list[int], outcome: Outcome, paths: Paths, run: str, fail_fast: bool
-) -> dict[tuple[Piece, int], list[Row]]:
-    """The rows of each seed. If a block fails, its jobs run one by one, so that only those that fail are lost."""
+def _run_call(
+    experiment: Experiment[Any], jobs: list[Job], outcome: Outcome, paths: Paths, run: str, fail_fast: bool
+) -> dict[Job, list[Row]]:
+    """The rows of each job. If a call fails, its jobs run one by one, so that only those that fail are lost."""
     try:
-        return _rows(experiment, piece, seeds)
+        return compute(experiment, jobs)
     except Exception as error:  # whatever a job raises is its own failure, not the sweep's
-        if len(seeds) == 1:
-            return _run_apart(experiment, piece, seeds[0], outcome, paths, run, error)
-    rows: dict[tuple[Piece, int], list[Row]] = {}
-    for number, seed in enumerate(seeds):
-        rows |= _run_block(experiment, piece, [seed], outcome, paths, run, fail_fast)
+        if len(jobs) == 1:
+            return _run_apart(experiment, *jobs[0], outcome, paths, run, error)
+    rows: dict[Job, list[Row]] = {}
+    for number, job in enumerate(jobs):
+        rows |= _run_call(experiment, [job], outcome, paths, run, fail_fast)
         if fail_fast and outcome.failed:
-            outcome.jobs -= len(seeds) - number - 1
+            outcome.jobs -= len(jobs) - number - 1
             break
     return rows
 
 
 def _run_apart(
-    experiment: Experiment, piece: Piece, seed: int, outcome: Outcome, paths: Paths, run: str, error: Exception
-) -> dict[tuple[Piece, int], list[Row]]:
+    experiment: Experiment[Any], piece: Piece, seed: int, outcome: Outcome, paths: Paths, run: str, error: Exception
+) -> dict[Job, list[Row]]:
     """A job that failed, estimator by estimator: what the others give is kept."""
     rows: list[Row] = []
     good, bad = [], []
     for name in piece.estimators if len(piece.estimators) > 1 else ():
         try:
-            ((_, found),) = _rows(experiment, replace(piece, estimators=(name,)), [seed]).items()
+            ((_, found),) = compute(experiment, [(replace(piece, estimators=(name,)), seed)]).items()
         except Exception as own:
             bad.append(name)
             error = own
@@ -100,17 +91,20 @@ def _run_apart(
     return {(replace(piece, estimators=tuple(good)), seed): rows} if good else {}
 
 
-def _rows(experiment: Experiment, piece: Piece, seeds: list[int]) -> dict[tuple[Piece, int], list[Row]]:
-    config = experiment.as_dict(piece.config)
-    found = experiment.runner().run(dict(config), seeds, list(piece.estimators))
+def compute(experiment: Experiment[Any], jobs: list[Job]) -> dict[Job, list[Row]]:
+    """Jobs of one call, which want the same estimators: their rows, with all parameters."""
+    found = experiment.run([(piece.config, seed) for piece, seed in jobs], list(jobs[0][0].estimators))
     return {
-        (piece, seed): [config | {"seed": seed, "job": f"{piece.id}.{seed}"} | row for row in found[seed]]
-        for seed in seeds
+        (piece, seed): [
+            experiment.as_dict(piece.config) | {"seed": seed, "job": f"{piece.id}.{seed}"} | row
+            for row in found[piece.config, seed]
+        ]
+        for piece, seed in jobs
     }
 
 
 def record_failure(
-    paths: Paths, experiment: Experiment, piece: Piece, seed: int, error: BaseException | str, run: str
+    paths: Paths, experiment: Experiment[Any], piece: Piece, seed: int, error: BaseException | str, run: str
 ) -> None:
     """Keep the traceback where `status` and `show` find it."""
     text = error if isinstance(error, str) else "".join(traceback.format_exception(error))
@@ -127,8 +121,8 @@ def record_failure(
 
 
 def _publish(
-    experiment: Experiment,
-    rows: dict[tuple[Piece, int], list[Row]],
+    experiment: Experiment[Any],
+    rows: dict[Job, list[Row]],
     sweep: str,
     run: str,
     watch: Watch,
@@ -172,4 +166,4 @@ def _publish(
 
 
 def _estimator(row: Row) -> str:
-    return EstimatorName(row["estimator"], row["window"], row.get("plugin")).key
+    return EstimatorName(row["estimator"], row["window"], row.get("plugin"), row.get("estimator_numerics", 1)).key

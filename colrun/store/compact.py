@@ -1,5 +1,6 @@
 """Compaction: many parts become few, and readers see either all the old or all the new, also after a crash."""
 
+import contextlib
 import os
 from collections.abc import Collection, Iterator
 from dataclasses import replace
@@ -8,8 +9,9 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute
 
-from colrun.store.generations import current, discard, last_number, part_path, successor, tidy
-from colrun.store.index import set_aside
+from colrun.errors import StoreError
+from colrun.store.generations import current, discard, last_number, part_path, successor, tidy, wait_a_little
+from colrun.store.index import ATTEMPTS, read_done, set_aside
 from colrun.store.join import Piles, keys_of
 from colrun.store.parts import BrokenPartError, PartIndex, encode, read_part
 from colrun.store.paths import Paths, claim, explained, sync_folder, unique, write_atomically
@@ -19,17 +21,33 @@ class ChangedMeanwhileError(Exception):
     """Another process compacted the same sweep."""
 
 
-def compact(paths: Paths, without: Collection[str] = ()) -> tuple[int, int, list[BrokenPartError]]:
+def bring_up_to_date(paths: Paths) -> None:
+    """Give rows from before a column was there that column, before any with it are published.
+
+    A reader such as pandas takes the columns of the first part for those of all.
+    """
+    for attempt in range(ATTEMPTS):
+        if not read_done(paths).older:
+            return
+        with contextlib.suppress(ChangedMeanwhileError):
+            compact(paths, anew=True)
+            continue
+        wait_a_little(attempt)
+    raise StoreError(f"cannot write below {paths.sweep}: {ATTEMPTS} times in a row another process was faster.")
+
+
+def compact(paths: Paths, without: Collection[str] = (), anew: bool = False) -> tuple[int, int, list[BrokenPartError]]:
     """Merge all parts; returns how many there were and how many there are, and which were broken and set aside.
 
-    Rows of the estimators `without`, which are keys, are left out and kept in the folder of stale rows.
+    Rows of the estimators `without`, which are keys, are left out and kept in the folder of stale rows. A part that is
+    the only one stays as it is, unless it is to be written `anew`.
     """
     paths.check_link()
     tidy(paths)
     old = current(paths)
     last = last_number(old)
     parts = [path for number in range(1, last + 1) if (path := part_path(old, number)).exists()]
-    if len(parts) < 2 and not without:
+    if len(parts) < 2 and not without and not anew:
         return len(parts), len(parts), []
     piles, broken = Piles(), list[BrokenPartError]()
     some: tuple[pa.Table, PartIndex] | None = None
@@ -77,7 +95,7 @@ def _without(paths: Paths, table: pa.Table, index: PartIndex, keys: Collection[s
     stale = table.filter(gone)
     if stale.num_rows:
         paths.stale.mkdir(parents=True, exist_ok=True)
-        target = unique(paths.stale, "plugin")
+        target = unique(paths.stale, "plugin" if stale["plugin"].null_count < stale.num_rows else "estimator")
         content = encode(stale, replace(index, rows=stale.num_rows))
         write_atomically(paths, target.with_name(f"{target.name}.parquet"), content)
     return table.filter(pa.compute.invert(gone))

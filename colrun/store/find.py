@@ -10,6 +10,7 @@ from colrun.errors import InvalidValueError
 from colrun.estimators import EstimatorName
 from colrun.experiments import get_experiment
 from colrun.store.index import failures, read_done
+from colrun.store.join import ORIGIN
 from colrun.store.known import stored_sweeps
 from colrun.store.load import load
 from colrun.store.paths import Paths
@@ -17,7 +18,7 @@ from colrun.store.paths import Paths
 
 @dataclass(frozen=True)
 class Found:
-    """A job in one sweep's folder."""
+    """A job in one sweep's folder; its estimators by key."""
 
     sweep: str
     job: str
@@ -63,9 +64,11 @@ def _found(paths: Paths, name: str, job: str, failure: dict[str, Any] | None) ->
 def _estimators(frame: pd.DataFrame) -> list[str]:
     if "estimator" not in frame:
         return []
-    plugins = frame["plugin"] if "plugin" in frame else [None] * len(frame)
-    rows = zip(frame["estimator"], frame["window"], plugins, strict=True)
-    return [
-        EstimatorName(family, None if pd.isna(window) else int(window), None if pd.isna(plugin) else plugin).key
-        for family, window, plugin in rows
-    ]
+    rows = zip(*(frame[name] for name in ("estimator", "window", *ORIGIN)), strict=True)
+    keys = (
+        EstimatorName(
+            family, None if pd.isna(window) else int(window), None if pd.isna(plugin) else plugin, int(numerics)
+        ).key
+        for family, window, plugin, numerics in rows
+    )
+    return list(dict.fromkeys(keys))

@@ -1,6 +1,7 @@
 """What is done: the indices of all parts of a sweep, put together."""
 
 import contextlib
+import itertools
 import json
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
@@ -9,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from colrun.errors import InvalidValueError, StoreError
-from colrun.experiments import Experiment
+from colrun.estimators import parse_estimator
+from colrun.experiments import EXPERIMENTS, Experiment
 from colrun.store.generations import gone_in, last_number, names_in, part_path, set_part_aside, settle, wait_a_little
-from colrun.store.parts import BrokenPartError, PartIndex, read_index, read_part
+from colrun.store.parts import BrokenPartError, PartIndex, is_older, read_footer, read_index, read_part
 from colrun.store.paths import Paths, claim
 from colrun.sweep.file import Sweep
 from colrun.sweep.seeds import Seeds
@@ -39,6 +41,8 @@ class Done:
     keys: set[str] = field(default_factory=set)
     """Of all estimators."""
     broken: list[BrokenPartError] = field(default_factory=list)
+    older: int = 0
+    """Parts from before the experiment had all of its columns."""
 
     def add(self, index: PartIndex) -> None:
         """One part more; a seal holds nothing and does not count."""
@@ -72,14 +76,24 @@ class Done:
         """Number of jobs with any row."""
         return sum(len(seeds) for seeds in self.jobs.values())
 
-    def stale(self, experiment: Experiment) -> set[int]:
+    def stale(self, experiment: Experiment[Any]) -> set[int]:
         """Numerics versions among the parts that are not the current one."""
         return self.versions - {experiment.numerics}
 
-    def stale_plugins(self, sweep: Sweep) -> set[str]:
-        """Keys of the sweep's plug-ins by another source than today's."""
-        current = {key.partition("@")[0]: key for key in sweep.keys if "@" in key}
-        return {key for key in self.keys if "@" in key and current.get(key.partition("@")[0], key) != key}
+    def stale_estimators(self, sweep: Sweep) -> dict[str, str]:
+        """Keys of the sweep's estimators with rows by another form of them than today's: key → what is another now."""
+        current = {key.partition("@")[0]: key for key in sweep.keys}
+        found = {}
+        for key in sorted(self.keys):
+            now = current.get(key.partition("@")[0], key)
+            if now != key:
+                name = parse_estimator(now)
+                found[key] = (
+                    f"this program computes numerics version {name.numerics} of it"
+                    if name.source is None
+                    else "the source of that plug-in is another now"
+                )
+        return found
 
 
 def read_done(paths: Paths, verify: bool = False) -> Done:
@@ -87,7 +101,11 @@ def read_done(paths: Paths, verify: bool = False) -> Done:
     done = Done()
     for path in paths.parts():
         try:
-            done.add(read_part(path)[1] if verify else read_index(path))
+            index, schema = read_footer(path)
+            if verify:
+                read_part(path)
+            done.add(index)
+            done.older += index.experiment in EXPERIMENTS and is_older(schema, EXPERIMENTS[index.experiment])
         except BrokenPartError as error:
             done.broken.append(error)
         except FileNotFoundError:  # compacted away since the folder was listed: its rows are in another part
@@ -111,13 +129,16 @@ def refuse_mixing(paths: Paths, sweep: Sweep, done: Done) -> None:
             f"`colrun sweep` with --recompute-stale to set them aside in {paths.stale} and compute them again, or "
             "write elsewhere."
         )
-    plugins = done.stale_plugins(sweep)
-    if plugins:
+    for why, keys in itertools.groupby(sorted(done.stale_estimators(sweep).items(), key=_why), key=_why):
         raise InvalidValueError(
-            f"{paths.sweep} holds rows of {', '.join(sorted(plugins))}, and the source of that plug-in is another now; "
+            f"{paths.sweep} holds rows of {', '.join(key for key, _ in keys)}, and {why}; "
             "they are stale and are never mixed with new ones. Run `colrun sweep` with --recompute-stale to set them "
             f"aside in {paths.stale} and compute them again, or write elsewhere."
         )
+
+
+def _why(stale: tuple[str, str]) -> str:
+    return stale[1]
 
 
 class Watch:
@@ -187,7 +208,7 @@ def set_aside(paths: Paths, broken: list[BrokenPartError]) -> None:
         set_part_aside(paths, error.path, paths.broken)
 
 
-def set_stale_aside(paths: Paths, experiment: Experiment) -> int:
+def set_stale_aside(paths: Paths, experiment: Experiment[Any]) -> int:
     """Move parts of another numerics version out of readers' sight; returns how many there were."""
     moved = 0
     for path in paths.parts():

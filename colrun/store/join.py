@@ -7,10 +7,11 @@ from dataclasses import dataclass, field, replace
 import pyarrow as pa
 
 from colrun.estimators import EstimatorName
-from colrun.experiments import get_experiment
+from colrun.experiments import declare, get_experiment
 from colrun.store.parts import PartIndex
 from colrun.sweep.seeds import Seeds
 
+ORIGIN = tuple(column.name for column in declare.ORIGIN)
 COMPACT = "compact:"
 """Before the names of runs, where a part holds rows of several."""
 ROWS_PER_FILE = 4_000_000
@@ -47,8 +48,8 @@ def in_order(table: pa.Table, kinds: set[str]) -> pa.Table:
     if kind is None:
         return table
     experiment = get_experiment(kind)
-    key = list(experiment.runner().KEY)
-    key += [name for name in ("plugin", "sweep") if name in table.column_names]
+    key = list(experiment.key)
+    key += [name for name in (*ORIGIN, "sweep") if name in table.column_names]
     order = [*(axis.name for axis in experiment.axes), "seed", *key]
     table = table.sort_by([(name, "ascending") for name in ["numerics", *order]])
     same = table.select(["job", *key]).to_pandas().duplicated()
@@ -78,7 +79,7 @@ class Pile:
         table = in_order(self.rows.table(), {kind})
         run = COMPACT + ",".join(sorted(self.runs))
         index = replace(self.first, run=run, seconds=self.seconds, estimated=self.estimated)
-        key = get_experiment(kind).runner().KEY
+        key = get_experiment(kind).key
         for start in range(0, table.num_rows, ROWS_PER_FILE):
             piece = table.slice(start, ROWS_PER_FILE)
             yield piece, replace(index, rows=piece.num_rows, done=_done(piece, key), diverged=_diverged(piece))
@@ -106,9 +107,8 @@ class Piles:
 
 def keys_of(table: pa.Table) -> list[str]:
     """The estimator of every row, as the index of a part names it."""
-    plugins = table["plugin"].to_pylist() if "plugin" in table.column_names else [None] * table.num_rows
-    rows = zip(table["estimator"].to_pylist(), table["window"].to_pylist(), plugins, strict=True)
-    return [EstimatorName(*row).key for row in rows]
+    rows = zip(*(table[name].to_pylist() for name in ("estimator", "window", *ORIGIN)), strict=True)
+    return [EstimatorName(family, window, plugin, numerics or 1).key for family, window, plugin, numerics in rows]
 
 
 def row_jobs(table: pa.Table, key: tuple[str, ...]) -> Iterator[tuple[str, int, str]]:

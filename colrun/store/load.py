@@ -7,6 +7,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute
 
+from colrun.estimators import ESTIMATORS
 from colrun.experiments import EXPERIMENTS
 from colrun.store.join import Joined, in_order
 from colrun.store.parts import BrokenPartError, read_part
@@ -58,11 +59,11 @@ def load_table(path: str | Path) -> pa.Table:
                 2,
             )
     table = rows.table()
-    _warn_of_plugins(folder, table)
+    _warn_of_estimators(folder, table)
     return in_order(table, kinds)
 
 
-def _warn_of_plugins(folder: Path, table: pa.Table) -> None:
+def _warn_of_estimators(folder: Path, table: pa.Table) -> None:
     """Sweeps do not mix rows of two sources of a plug-in; a process that still ran with the old one may have."""
     if "plugin" not in table.column_names:
         return
@@ -75,6 +76,15 @@ def _warn_of_plugins(folder: Path, table: pa.Table) -> None:
             StaleRowsWarning,
             2,
         )
+    own = table.filter(pa.compute.is_null(table["plugin"])).group_by(["estimator", "estimator_numerics"]).aggregate([])
+    for name, numerics in sorted(zip(own["estimator"].to_pylist(), own["estimator_numerics"].to_pylist(), strict=True)):
+        if name in ESTIMATORS and numerics != ESTIMATORS[name].numerics:
+            warnings.warn(
+                f"{folder} holds rows of numerics version {numerics} of {name}; this program's is "
+                f"{ESTIMATORS[name].numerics}. `colrun sweep --recompute-stale` computes them again.",
+                StaleRowsWarning,
+                2,
+            )
 
 
 def load(path: str | Path) -> pd.DataFrame:

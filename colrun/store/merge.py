@@ -12,7 +12,8 @@ import pandas as pd
 import pyarrow as pa
 
 from colrun.errors import InvalidValueError, StoreError
-from colrun.experiments import TIMES, get_experiment
+from colrun.experiments import get_experiment
+from colrun.store.compact import bring_up_to_date
 from colrun.store.generations import tidy
 from colrun.store.index import Done, Watch, failures, publish, read_done, set_aside
 from colrun.store.join import Piles, row_jobs
@@ -143,10 +144,11 @@ def _compare(sources: list[Source], jobs: set[str], kind: str) -> None:
                     frames.append(frame[frame["job"].isin(jobs)].assign(_source=str(source.paths.sweep)))
     if not frames:
         return
+    experiment = get_experiment(kind)
     every = pd.concat(frames, ignore_index=True)
-    columns = [name for name in every.columns if name not in ("_source", *TIMES)]
+    columns = [name for name in every.columns if name not in ("_source", *experiment.times)]
     different = every.drop_duplicates(columns)
-    key = ["job", *get_experiment(kind).runner().KEY]
+    key = ["job", *experiment.key]
     conflicts = different[different.duplicated(key, keep=False)]
     if conflicts.empty:
         return
@@ -176,6 +178,7 @@ def _merge_one(target: Paths, sources: list[Source]) -> Merged:
     tidy(target)
     done = Merged(target, len(sources), broken=read_done(target).broken)
     set_aside(target, done.broken)
+    bring_up_to_date(target)
     watch = Watch(target)
     for source in sources:
         for path in sorted(source.paths.runs.glob("*.json")):
@@ -251,6 +254,6 @@ def _add(watch: Watch, table: pa.Table, index: PartIndex) -> int:
         share = added / table.num_rows
         return encode(kept, replace(described, seconds=index.seconds * share, estimated=index.estimated * share))
 
-    jobs = list(row_jobs(table, get_experiment(index.experiment).runner().KEY))
+    jobs = list(row_jobs(table, get_experiment(index.experiment).key))
     publish(watch, part)
     return added

@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 
 from colrun.errors import StoreError
 from colrun.experiments import Experiment, Row, get_experiment
+from colrun.experiments.declare import Column
 
 KEY = b"colrun"
 """Of the index, so that a damaged footer is seen without reading any row."""
@@ -58,16 +59,40 @@ class BrokenPartError(Exception):
         self.path = path
 
 
-def full_schema(experiment: Experiment) -> pa.Schema:
+def full_schema(experiment: Experiment[Any]) -> pa.Schema:
     """Columns of the experiment between those that every row has."""
-    fields = [pa.field(*pair) for pair in FIRST] + list(experiment.runner().SCHEMA) + [pa.field(*pair) for pair in LAST]
-    return pa.schema(fields)
+    return _schema(experiment.columns)
 
 
-def make_table(experiment: Experiment, sweep: str, rows: list[Row]) -> pa.Table:
+@cache
+def _schema(columns: tuple[Column, ...]) -> pa.Schema:
+    own = [pa.field(column.name, pa.type_for_alias(column.kind)) for column in columns]
+    return pa.schema([*(pa.field(*pair) for pair in FIRST), *own, *(pa.field(*pair) for pair in LAST)])
+
+
+def make_table(experiment: Experiment[Any], sweep: str, rows: list[Row]) -> pa.Table:
     """Rows with the columns that every row has."""
     common = {"sweep": sweep, "experiment": experiment.name, "numerics": experiment.numerics}
     return pa.Table.from_pylist([common | row for row in rows], schema=full_schema(experiment))
+
+
+def is_older(schema: pa.Schema, experiment: Experiment[Any]) -> bool:
+    """Whether rows were written before the experiment had all of its columns."""
+    return not set(full_schema(experiment).names) <= set(schema.names)
+
+
+def up_to_date(table: pa.Table, experiment: Experiment[Any]) -> pa.Table:
+    """Rows from before a column was there, with it."""
+    if not is_older(table.schema, experiment):
+        return table
+    schema = full_schema(experiment)
+    for column in experiment.columns:
+        if column.name not in table.column_names:
+            kind = schema.field(column.name).type
+            values = pa.repeat(pa.scalar(experiment.before(column), kind), table.num_rows)
+            table = table.append_column(pa.field(column.name, kind), values)
+    known = [name for name in schema.names if name in table.column_names]
+    return table.select([*known, *(name for name in table.column_names if name not in known)])
 
 
 def checksum(table: pa.Table, index: dict[str, Any]) -> str:
@@ -119,8 +144,14 @@ def encode(table: pa.Table, index: PartIndex) -> bytes:
 
 def read_index(path: Path) -> PartIndex:
     """The footer only: fast, and enough to see truncation."""
+    return read_footer(path)[0]
+
+
+def read_footer(path: Path) -> tuple[PartIndex, pa.Schema]:
+    """The index, and the columns of the rows."""
     with _explained(path):
-        return _index(path, pq.read_schema(path))
+        schema = pq.read_schema(path)
+        return _index(path, schema), schema
 
 
 def _index(path: Path, schema: pa.Schema) -> PartIndex:
@@ -135,14 +166,14 @@ def _index(path: Path, schema: pa.Schema) -> PartIndex:
 
 
 def read_part(path: Path) -> tuple[pa.Table, PartIndex]:
-    """Rows and index, checked against what was written."""
+    """Rows and index, checked against what was written; columns that came later are filled in."""
     with _explained(path), pq.ParquetFile(path) as file:
         index = _index(path, file.schema_arrow)
         table = file.read(use_threads=index.rows > FEW_ROWS).replace_schema_metadata(None)
         if table.num_rows != index.rows or checksum(table, _described(index)) != index.checksum:
             raise BrokenPartError(path, "holds other rows than were written")
-        get_experiment(index.experiment)
-    return table, index
+        experiment = get_experiment(index.experiment)
+    return up_to_date(table, experiment), index
 
 
 @contextlib.contextmanager

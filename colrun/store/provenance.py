@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from colrun import __version__
-from colrun.estimators import known_estimators, parse_estimator
+from colrun.estimators import is_plugin, known_estimators, parse_estimator
 from colrun.store.paths import Paths, write_json
 from colrun.sweep.file import Sweep
 
@@ -65,7 +65,7 @@ def machine() -> dict[str, Any]:
 
 def plugins(sweep: Sweep) -> dict[str, str]:
     """Of the sweep's estimators those that are not colrun's own: key → file or package."""
-    names = [parse_estimator(key) for key in sweep.keys if "@" in key]
+    names = [parse_estimator(key) for key in sweep.keys if is_plugin(key)]
     return {name.key: known_estimators()[name.family].module for name in names}
 
 

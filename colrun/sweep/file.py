@@ -10,7 +10,7 @@ from typing import Any
 from colrun.errors import InvalidValueError, choose, shown
 from colrun.estimators import parse_estimator
 from colrun.experiments import Experiment, get_experiment
-from colrun.experiments.grids import Values
+from colrun.experiments.declare import Values
 from colrun.sweep.seeds import Seeds
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
@@ -19,8 +19,8 @@ LARGEST_FILE = 10_000_000
 
 
 @dataclass(frozen=True)
-class Block:
-    """One grid, validated: every axis with its values."""
+class Grid:
+    """Every axis with its values, validated."""
 
     values: Values
     estimators: tuple[str, ...]
@@ -32,9 +32,9 @@ class Sweep:
     """A sweep file, validated."""
 
     name: str
-    experiment: Experiment
+    experiment: Experiment[Any]
     description: str
-    blocks: tuple[Block, ...]
+    grids: tuple[Grid, ...]
     source: str
     """Where it came from, for messages."""
     text: str
@@ -45,7 +45,7 @@ class Sweep:
     @property
     def keys(self) -> list[str]:
         """Of all its estimators: names and, for plug-ins, their sources."""
-        return list(dict.fromkeys(key for block in self.blocks for key in block.estimators))
+        return list(dict.fromkeys(key for grid in self.grids for key in grid.estimators))
 
 
 def find_sweep(name: str) -> Path:
@@ -115,28 +115,28 @@ def read_sweep(name: str, replaced: Mapping[str, Any] | None = None) -> Sweep:
 def parse_sweep(content: dict[str, Any], source: str, text: str, replaced: Mapping[str, Any]) -> Sweep:
     """Check what a TOML file says."""
     top = {**content, **replaced}
-    grids = top.pop("grid", {})
+    tables = top.pop("grid", {})
     try:
         name = check_name(_plain(top, "name"))
         experiment = get_experiment(_plain(top, "experiment", "alignment"))
         description = _plain(top, "description", "")
-        if not isinstance(grids, (dict, list)) or not all(isinstance(g, dict) for g in _as_list(grids)):
+        if not isinstance(tables, (dict, list)) or not all(isinstance(each, dict) for each in _as_list(tables)):
             raise InvalidValueError("grid must be a table [grid] or several tables [[grid]].")
-        blocks = []
-        if not _as_list(grids):
+        grids = []
+        if not _as_list(tables):
             raise InvalidValueError("grid is empty; give at least one table [[grid]], or leave it out.")
-        for number, grid in enumerate(_as_list(grids), start=1):
+        for number, table in enumerate(_as_list(tables), start=1):
             for key in PLAIN_KEYS:
-                if key in grid:
+                if key in table:
                     raise InvalidValueError(f"{key} belongs at the top of the file, not in a grid.")
-            where = f"grid {number}: " if len(_as_list(grids)) > 1 else ""
+            where = f"grid {number}: " if len(_as_list(tables)) > 1 else ""
             try:
-                blocks.append(_block(experiment, {**top, **grid, **replaced}))
+                grids.append(_grid(experiment, {**top, **table, **replaced}))
             except InvalidValueError as error:
                 raise InvalidValueError(f"{where}{error}") from None
     except InvalidValueError as error:
         raise InvalidValueError(f"{source}: {error}") from None
-    return Sweep(name, experiment, description, tuple(blocks), source, text, dict(replaced))
+    return Sweep(name, experiment, description, tuple(grids), source, text, dict(replaced))
 
 
 def check_name(name: str) -> str:
@@ -162,7 +162,7 @@ def _as_list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
-def _block(experiment: Experiment, given: dict[str, Any]) -> Block:
+def _grid(experiment: Experiment[Any], given: dict[str, Any]) -> Grid:
     axes = {axis.name: axis for axis in experiment.axes}
     lists = ["seeds", *(["estimators"] if experiment.takes_estimators else [])]
     for key in given:
@@ -189,4 +189,4 @@ def _block(experiment: Experiment, given: dict[str, Any]) -> Block:
                 f'estimators is {shown(names)}; it must be a list of names such as ["master-user"].'
             )
         estimators = tuple(dict.fromkeys(parse_estimator(name).key for name in names))
-    return Block(values, estimators, Seeds.parse(given["seeds"]))
+    return Grid(values, estimators, Seeds.parse(given["seeds"]))

@@ -11,13 +11,12 @@ import itertools
 import os
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache
+from functools import cached_property
+from typing import Any
 
 from colrun.errors import InvalidValueError
-from colrun.estimators import parse_estimator, why_undefined
 from colrun.experiments import EXPERIMENTS, Experiment
-from colrun.experiments.grids import Config, Skip
-from colrun.sweep.cost import job_seconds
+from colrun.experiments.declare import Skip
 from colrun.sweep.file import Sweep
 from colrun.sweep.seeds import Seeds
 from colrun.sweep.shard import Shard
@@ -32,14 +31,18 @@ def _unit_seconds() -> float:
 
 
 UNIT_SECONDS = _unit_seconds()
-FAMILY_WINDOW = 4096
+SORTED_TOGETHER = 4096
+"""Configs among which those are found that share what a seed draws."""
+
+Config = Any
+"""What an experiment declares as its config: a frozen dataclass."""
 
 
 @dataclass(frozen=True)
 class Entry:
     """All jobs of one config."""
 
-    experiment: Experiment
+    experiment: Experiment[Any]
     config: Config
     estimators: tuple[str, ...]
     """Empty where the experiment takes none."""
@@ -77,7 +80,7 @@ class Unit:
     def seconds(self) -> float:
         """Estimated work."""
         experiment = EXPERIMENTS[self.experiment]
-        return sum(len(piece.seeds) * job_seconds(experiment, piece.config, piece.estimators) for piece in self.pieces)
+        return sum(len(piece.seeds) * experiment.seconds(piece.config, piece.estimators) for piece in self.pieces)
 
     def left(self, missing: "Missing") -> "Unit":
         """Without what is done; possibly empty."""
@@ -109,39 +112,30 @@ def entries(sweep: Sweep, skipped: Skipped | None = None) -> Iterator[Entry]:
     """The jobs of a sweep, by config. Overlapping grids are one: a job has each estimator once."""
     skip = skipped if skipped is not None else Skipped()
     experiment = sweep.experiment
-    if len(sweep.blocks) == 1:  # nothing can overlap, so nothing is kept in memory
-        block = sweep.blocks[0]
-        for config in experiment.expand(block.values, skip):
-            estimators = _defined(experiment, config, block.estimators, skip)
-            if estimators or not block.estimators:
-                yield Entry(experiment, config, estimators, block.seeds)
+    if len(sweep.grids) == 1:  # nothing can overlap, so nothing is kept in memory
+        grid = sweep.grids[0]
+        for config in experiment.expand(grid.values, skip):
+            estimators = _defined(experiment, config, grid.estimators, skip)
+            if estimators or not grid.estimators:
+                yield Entry(experiment, config, estimators, grid.seeds)
         return
     wanted: dict[Config, dict[str, Seeds]] = {}
-    for block in sweep.blocks:
-        for config in experiment.expand(block.values, skip):
+    for grid in sweep.grids:
+        for config in experiment.expand(grid.values, skip):
             by_estimator = wanted.setdefault(config, {})
-            for name in _defined(experiment, config, block.estimators, skip) if block.estimators else ("",):
-                by_estimator[name] = by_estimator.get(name, Seeds(())) | block.seeds
+            for name in _defined(experiment, config, grid.estimators, skip) if grid.estimators else ("",):
+                by_estimator[name] = by_estimator.get(name, Seeds(())) | grid.seeds
     for config, by_estimator in wanted.items():
         for seeds, names in _by_seeds(by_estimator) if by_estimator else ():
             yield Entry(experiment, config, tuple(name for name in names if name), seeds)
 
 
-def _defined(experiment: Experiment, config: Config, estimators: tuple[str, ...], skip: Skip) -> tuple[str, ...]:
-    """Those that are defined on the config's cell; the reasons for the others go to `skip`."""
-    if not estimators:
-        return estimators
-    cell = next(str(value) for axis, value in zip(experiment.axes, config, strict=True) if axis.name == "cell")
-    defined, reasons = _split(estimators, cell)
-    for reason in reasons:
+def _defined(experiment: Experiment[Any], config: Config, estimators: tuple[str, ...], skip: Skip) -> tuple[str, ...]:
+    """Those that are defined on the config; the reasons for the others go to `skip`."""
+    reasons = {name: experiment.undefined(config, name) for name in estimators}
+    for reason in dict.fromkeys(filter(None, reasons.values())):
         skip(reason)
-    return defined
-
-
-@lru_cache(maxsize=256)
-def _split(estimators: tuple[str, ...], cell: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    reasons = {name: why_undefined(parse_estimator(name).family, cell) for name in estimators}
-    return tuple(n for n in estimators if reasons[n] is None), tuple(dict.fromkeys(r for r in reasons.values() if r))
+    return tuple(name for name in estimators if reasons[name] is None)
 
 
 def _by_seeds(by_estimator: dict[str, Seeds]) -> Iterator[tuple[Seeds, list[str]]]:
@@ -172,18 +166,19 @@ def units(
 
 
 def packed(
-    experiment: Experiment, every: Iterator[Entry], missing: Missing | None = None, shard: Shard | None = None
+    experiment: Experiment[Any], every: Iterator[Entry], missing: Missing | None = None, shard: Shard | None = None
 ) -> Iterator[Unit]:
-    """Entries cut into units, without what is done."""
+    """Entries cut into units, without what is done. What is computed in one call stays in one unit."""
     mine = shard.chooser() if shard else None
     pieces: list[Piece] = []
     seconds = 0.0
-    for family in _families(every):
-        size = experiment.block_size(experiment.as_dict(family[0].config))
-        for block in family[0].seeds.blocks(size):
-            for entry in family:
-                pieces.append(Piece(entry.config, entry.id, entry.estimators, tuple(block)))
-                seconds += len(block) * job_seconds(experiment, entry.config, entry.estimators)
+    for sharing in _sharing(every):
+        size, in_one_call = experiment.batch_size(sharing[0].config), _together(experiment, sharing)
+        for batch in sharing[0].seeds.batches(size):
+            for several in in_one_call:
+                for entry in several:
+                    pieces.append(Piece(entry.config, entry.id, entry.estimators, tuple(batch)))
+                    seconds += len(batch) * experiment.seconds(entry.config, entry.estimators)
                 if seconds >= UNIT_SECONDS:
                     if mine is None or mine(seconds):
                         yield from _unit(experiment, pieces, missing)
@@ -192,16 +187,42 @@ def packed(
         yield from _unit(experiment, pieces, missing)
 
 
-def _families(every: Iterator[Entry]) -> Iterator[list[Entry]]:
+def _sharing(every: Iterator[Entry]) -> Iterator[list[Entry]]:
     """Entries of the same seeds that share what a seed draws; a worker that has drawn it once takes them in a row."""
-    while window := list(itertools.islice(every, FAMILY_WINDOW)):
-        families: dict[tuple[Hashable, Seeds], list[Entry]] = {}
+    while window := list(itertools.islice(every, SORTED_TOGETHER)):
+        found: dict[tuple[Hashable, Seeds], list[Entry]] = {}
         for entry in window:
-            families.setdefault((entry.experiment.family(entry.config), entry.seeds), []).append(entry)
-        yield from families.values()
+            found.setdefault((entry.experiment.shared(entry.config), entry.seeds), []).append(entry)
+        yield from found.values()
 
 
-def _unit(experiment: Experiment, pieces: list[Piece], missing: Missing | None) -> Iterator[Unit]:
+def _together(experiment: Experiment[Any], sharing: list[Entry]) -> list[list[Entry]]:
+    """Entries that are computed in one call."""
+    if experiment.together is None:
+        return [[entry] for entry in sharing]
+    found: dict[Hashable, list[Entry]] = {}
+    for entry in sharing:
+        found.setdefault(experiment.together(entry.config), []).append(entry)
+    return list(found.values())
+
+
+Job = tuple[Piece, int]
+"""A piece and one of its seeds."""
+
+
+def calls(experiment: Experiment[Any], unit: Unit) -> Iterator[list[Job]]:
+    """The jobs of a unit that are computed in one call each: of one batch, and of configs that go together."""
+    found: dict[Hashable, list[Job]] = {}
+    for number, piece in enumerate(unit.pieces):
+        which = number if experiment.together is None else experiment.together(piece.config)
+        size = experiment.batch_size(piece.config)
+        for batch in Seeds.of(piece.seeds).batches(size):
+            key = which, piece.estimators, batch[0] // size
+            found.setdefault(key, []).extend((piece, seed) for seed in batch)
+    yield from found.values()
+
+
+def _unit(experiment: Experiment[Any], pieces: list[Piece], missing: Missing | None) -> Iterator[Unit]:
     """The unit without what is done, if anything is left of it."""
     unit = Unit(experiment.name, tuple(pieces))
     if missing is not None:

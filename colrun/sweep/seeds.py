@@ -72,16 +72,16 @@ class Seeds:
     def __or__(self, other: "Seeds") -> "Seeds":
         return self.merged([*self.ranges, *other.ranges])
 
-    def blocks(self, size: int) -> Iterator[list[int]]:
-        """Seeds of one fixed block each: those from k·size to (k+1)·size."""
-        block: list[int] = []
+    def batches(self, size: int) -> Iterator[list[int]]:
+        """Seeds of one fixed batch each: those from k·size to (k+1)·size."""
+        batch: list[int] = []
         for seed in self:
-            if block and seed // size != block[0] // size:
-                yield block
-                block = []
-            block.append(seed)
-        if block:
-            yield block
+            if batch and seed // size != batch[0] // size:
+                yield batch
+                batch = []
+            batch.append(seed)
+        if batch:
+            yield batch
 
     def __str__(self) -> str:
         return ",".join(str(start) if stop == start + 1 else f"{start}:{stop}" for start, stop in self.ranges)

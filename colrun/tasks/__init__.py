@@ -6,20 +6,22 @@ runs on, but there is no loss. One seed gives one stream, whoever learns from it
 
 from dataclasses import dataclass
 from importlib import import_module
-from typing import NamedTuple, Protocol, cast
+from typing import TYPE_CHECKING, NamedTuple, Protocol, cast
 
 from colrun.errors import choose
-from colrun.streams import Array
+
+if TYPE_CHECKING:
+    from colrun.streams import Array
 
 
 class Stream(NamedTuple):
     """The first steps of a task, in float64."""
 
-    x: Array
+    x: "Array"
     """(steps, inputs)"""
-    y: Array
+    y: "Array"
     """(steps,)"""
-    counted: Array
+    counted: "Array"
     """(steps,) of bools"""
 
 

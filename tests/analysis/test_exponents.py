@@ -9,7 +9,6 @@ from colrun.analysis.exponents import fit_exponents
 from colrun.estimators import ESTIMATORS, get_estimator
 from colrun.experiments import get_experiment
 from colrun.experiments.cost import job as cost
-from colrun.experiments.grids import NETWORK_AXES, Values
 
 SMALL: dict[str, Any] = {"columns": 4, "width": 4, "inputs": 4, "lateral": 0.1, "steps": 4}
 # Where the leading term leads: rtrl's |h|²|θ| is beside some 7 |h||θ|.
@@ -26,12 +25,9 @@ NAMES = {
 
 
 def rows(changes: dict[str, Any], estimators: list[str]) -> list[dict[str, Any]]:
-    values: Values = {axis.name: [axis.default] for axis in NETWORK_AXES}
-    values |= {name: [value] for name, value in (SMALL | changes).items()}
     experiment = get_experiment("cost")
-    (config,) = experiment.expand(values, lambda _: None)
-    described = experiment.as_dict(config)
-    return [described | {"seed": 0} | row for row in cost.run(described, [0], estimators)[0]]
+    config = experiment.point(**(SMALL | changes))
+    return [experiment.as_dict(config) | {"seed": 0} | row for row in cost.run(config, [0], estimators)[0]]
 
 
 @pytest.mark.parametrize("family", NAMES)

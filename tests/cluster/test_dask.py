@@ -24,7 +24,7 @@ from colrun.experiments.decay import job as decay
 
 def dask_setup(worker):
     def run(config, seeds, estimators, whole=decay.run):
-        if 1 in seeds and config["hidden"] == 5:
+        if 1 in seeds and config.hidden == 5:
             os.kill(os.getpid(), signal.SIGKILL)
         return whole(config, seeds, estimators)
     decay.run = run

@@ -7,17 +7,18 @@ import torch
 
 import colrun
 from colrun.experiments.alignment import job as alignment
-from colrun.experiments.grids import expand_alignment
+from colrun.experiments.network import MeasuredConfig
 from colrun.sweep.file import parse_sweep
 
 ESTIMATORS = ["master-user", "master-user-no-meta", "tbptt-3", "tbptt-block-3", "rtrl"]
 BASE: dict[str, Any] = {"name": "x", "estimators": ESTIMATORS, "seeds": 0, "steps": 10, "inputs": 5, "dtype": "float64"}
 
 
-def config(**values: Any) -> dict[str, Any]:
+def config(**values: Any) -> MeasuredConfig:
     sweep = parse_sweep({**BASE, "columns": 4, "width": 3, **values}, "x", "", {})
-    (found,) = expand_alignment(sweep.blocks[0].values, lambda reason: pytest.fail(reason))
-    return dict(sweep.experiment.as_dict(found))
+    (found,) = sweep.experiment.expand(sweep.grids[0].values, lambda reason: pytest.fail(reason))
+    assert isinstance(found, MeasuredConfig)
+    return found
 
 
 @pytest.mark.parametrize(
@@ -38,23 +39,24 @@ def config(**values: Any) -> dict[str, Any]:
 def test_rows(values: dict[str, Any]) -> None:
     chosen = config(**values)
     seeds = [3, 7, 4]
-    rows = alignment.run(dict(chosen), seeds, ESTIMATORS)
+    rows = alignment.run(chosen, seeds, ESTIMATORS)
     switches = {
-        name: chosen[name] for name in ("init", "own_state", "state_bias", "mask_own_recurrence", "mask_recurrence")
+        name: getattr(chosen, name)
+        for name in ("init", "own_state", "state_bias", "mask_own_recurrence", "mask_recurrence")
     }
     for seed in seeds:
         network = colrun.network(
             seed,
-            chosen["cell"],
-            chosen["columns"],
-            chosen["width"],
-            chosen["lateral"],
+            chosen.cell,
+            chosen.columns,
+            chosen.width,
+            chosen.lateral,
             5,
-            chosen["reading"],
+            chosen.reading,
             **switches,
         )
         sequence = colrun.sequence(seed, 10, 5)
-        truth = colrun.gradients(network, sequence, "bptt", chosen["step_size"])
+        truth = colrun.gradients(network, sequence, "bptt", chosen.step_size)
         assert [row["estimator"] for row in rows[seed]] == [
             "master-user",
             "master-user-no-meta",
@@ -64,7 +66,7 @@ def test_rows(values: dict[str, Any]) -> None:
         ]
         assert [row["window"] for row in rows[seed]] == [None, None, 3, 3, None]
         for name, row in zip(ESTIMATORS, rows[seed], strict=True):
-            estimate = colrun.gradients(network, sequence, name, chosen["step_size"])
+            estimate = colrun.gradients(network, sequence, name, chosen.step_size)
             for metric, value in colrun.compare(network, truth, estimate).items():
                 wanted = None if value != value else pytest.approx(value, rel=1e-9, abs=1e-12)
                 assert row[metric] == wanted, (name, metric)
@@ -95,7 +97,7 @@ def test_an_undefined_metric_is_null_and_no_divergence() -> None:
 
 
 def test_the_dtype_is_that_of_the_computation() -> None:
-    single = alignment.run({**config(lateral="100%"), "dtype": "float32"}, [0], ["master-user"])[0][0]
+    single = alignment.run(config(lateral="100%", dtype="float32"), [0], ["master-user"])[0][0]
     double = alignment.run(config(lateral="100%"), [0], ["master-user"])[0][0]
     assert single["mae"] != double["mae"]
     assert single["mae"] == pytest.approx(double["mae"], rel=1e-3)

@@ -6,14 +6,13 @@ import pytest
 
 from colrun.experiments import EXPERIMENTS
 from colrun.experiments.cost import job as cost
-from colrun.experiments.grids import NETWORK_AXES, Values
+from colrun.experiments.network import NetworkConfig
 
 
-def config(**changes: Any) -> dict[str, Any]:
-    values: Values = {axis.name: [axis.default] for axis in NETWORK_AXES}
-    values |= {name: [value] for name, value in ({"columns": 5, "width": 3, "inputs": 4, "steps": 6} | changes).items()}
-    (found,) = EXPERIMENTS["cost"].expand(values, lambda _: None)
-    return EXPERIMENTS["cost"].as_dict(found)
+def config(**changes: Any) -> NetworkConfig:
+    found = EXPERIMENTS["cost"].point(**({"columns": 5, "width": 3, "inputs": 4, "steps": 6} | changes))
+    assert isinstance(found, NetworkConfig)
+    return found
 
 
 def row(estimator: str, **changes: Any) -> dict[str, Any]:
@@ -82,8 +81,8 @@ def test_masked_weights_cost_nothing() -> None:
 
 def test_rows_have_every_column_and_are_the_same_twice() -> None:
     first, second = (row("master-user", lateral=0.5, cell="gru", reading="release") for _ in range(2))
-    given = set(config()) | {"seed"}
-    assert set(cost.SCHEMA.names) == set(first) | given
+    given = set(vars(config())) | {"seed"}
+    assert {column.name for column in EXPERIMENTS["cost"].columns} == set(first) | given
     assert {k: v for k, v in first.items() if k != "seconds"} == {k: v for k, v in second.items() if k != "seconds"}
     assert first["seconds"] > 0
     assert first["operations"] == first["products"] + first["elementwise"] + first["reductions"]

@@ -1,12 +1,13 @@
 """`decay` against the equations of the cells, written out."""
 
 import math
-from typing import Any
+from dataclasses import replace
 
 import pytest
 import torch
 from torch import Tensor
 
+from colrun.experiments.decay import DecayConfig
 from colrun.experiments.decay import job as decay
 from colrun.streams import unit_uniform
 
@@ -50,7 +51,7 @@ def by_hand(cell: str, hidden: int, bias: bool, seed: int, steps: int) -> list[d
 @pytest.mark.parametrize("bias", [False, True])
 @pytest.mark.parametrize("hidden", [1, 7])
 def test_against_the_equations(cell: str, bias: bool, hidden: int) -> None:
-    config = {"cell": cell, "hidden": hidden, "bias": bias, "dtype": "float64", "steps": 6, "inputs": 3}
+    config = DecayConfig(cell=cell, hidden=hidden, bias=bias, dtype="float64", steps=6, inputs=3)
     rows = decay.run(config, [4, 9], [])
     quantities = ["h", "memory"] if cell == "lstm" else ["h"]
     for seed in (4, 9):
@@ -63,8 +64,8 @@ def test_against_the_equations(cell: str, bias: bool, hidden: int) -> None:
 
 
 def test_the_default_precision_agrees_with_the_double() -> None:
-    config: dict[str, Any] = {"cell": "lstm", "hidden": 20, "bias": False, "steps": 20, "inputs": 50}
-    single, double = (decay.run({**config, "dtype": dtype}, [0], [])[0] for dtype in ("float32", "float64"))
+    config = DecayConfig(cell="lstm", hidden=20, bias=False, dtype="float32", steps=20, inputs=50)
+    single, double = (decay.run(replace(config, dtype=dtype), [0], [])[0] for dtype in ("float32", "float64"))
     for one, other in zip(single, double, strict=True):
         assert one["value"] == pytest.approx(other["value"], rel=1e-4)
 

@@ -11,8 +11,9 @@ from colrun.networks.cells import CELLS
 from tests.golden import SWEEPS, compute, path
 
 ADVICE = (
-    "If this change of numbers is intended, raise `numerics` of experiment {kind} in colrun/experiments/__init__.py, "
-    "so that stored rows count as stale, and rewrite the golden rows with `python -m tests.golden`."
+    "If this change of numbers is intended, raise `numerics` of experiment {kind} in "
+    "colrun/experiments/{kind}/__init__.py, so that stored rows count as stale, and rewrite the golden rows with "
+    "`python -m tests.golden`."
 )
 
 

@@ -9,7 +9,8 @@ from colrun.errors import InvalidValueError
 from colrun.estimators.master_user_groups import random_owner
 from colrun.experiments import EXPERIMENTS
 from colrun.experiments.alignment import job as alignment
-from colrun.experiments.grids import GROUPING_AXES, Values
+from colrun.experiments.declare import Values
+from colrun.experiments.grouping import GroupingConfig
 from colrun.experiments.grouping import job as grouping
 from colrun.sweep.plan import Skipped
 from tests import oracle
@@ -18,11 +19,11 @@ GROUPING = EXPERIMENTS["grouping"]
 SMALL: dict[str, Any] = {"columns": 4, "width": 3, "inputs": 5, "steps": 8, "dtype": "float64", "lateral": "dense"}
 
 
-def configs(skipped: Skipped, **changes: Any) -> list[dict[str, Any]]:
-    values: Values = {axis.name: [axis.default] for axis in GROUPING_AXES}
+def configs(skipped: Skipped, **changes: Any) -> list[GroupingConfig]:
+    values: Values = {axis.name: [axis.default] for axis in GROUPING.axes}
     for name, value in (SMALL | changes).items():
         values[name] = value if isinstance(value, list) else [value]
-    return [GROUPING.as_dict(config) for config in GROUPING.expand(values, skipped)]
+    return list(GROUPING.expand(values, skipped))
 
 
 @pytest.mark.parametrize("reading", ["text", "release"])
@@ -46,13 +47,14 @@ def test_columnar_rows_are_those_of_alignment() -> None:
     (config,) = configs(Skipped(), lateral=0.5)
     names = ["master-user", "master-user-groups"]
     assert grouping.run(config, [0, 1], names) == alignment.run(config, [0, 1], names)
-    assert set(grouping.SCHEMA.names) == {*alignment.SCHEMA.names, "network"}
+    own, others = ({column.name for column in EXPERIMENTS[kind].columns} for kind in ("grouping", "alignment"))
+    assert own == {*others, "network"}
 
 
 def test_a_dense_rnn_stands_at_the_dense_level_only() -> None:
     skipped = Skipped()
     found = configs(skipped, lateral=[0.0, 0.5, "dense"], network=["columnar", "dense-rnn"])
-    assert [(c["lateral"], c["network"]) for c in found] == [
+    assert [(c.lateral, c.network) for c in found] == [
         (0.0, "columnar"),
         (0.5, "columnar"),
         (3.0, "columnar"),

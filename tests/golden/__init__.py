@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from colrun.experiments import EXPERIMENTS, TIMES
+from colrun.experiments import EXPERIMENTS
 from colrun.networks.cells import CELLS
 from colrun.networks.readings import READINGS
 from colrun.sweep.file import parse_sweep
@@ -75,16 +75,17 @@ def compute(kind: str) -> dict[str, Any]:
     experiment = EXPERIMENTS[kind]
     rows = []
     for entry in entries(parse_sweep(SWEEPS[kind], kind, "", {})):
-        config = experiment.as_dict(entry.config)
-        found = experiment.runner().run(dict(config), list(entry.seeds), list(entry.estimators))
-        for seed, results in found.items():
-            rows += [{"parameters": {**config, "seed": seed}, "row": _fixed(row)} for row in results]
+        jobs = [(entry.config, seed) for seed in entry.seeds]
+        for (config, seed), results in experiment.run(jobs, list(entry.estimators)).items():
+            identity = {axis.name for axis in experiment.axes if axis.identifies(getattr(config, axis.name))}
+            parameters = {k: v for k, v in experiment.as_dict(config).items() if k in identity} | {"seed": seed}
+            rows += [{"parameters": parameters, "row": _fixed(row, experiment.times)} for row in results]
     return {"experiment": kind, "numerics": experiment.numerics, "rows": rows}
 
 
-def _fixed(row: dict[str, Any]) -> dict[str, Any]:
+def _fixed(row: dict[str, Any], times: tuple[str, ...]) -> dict[str, Any]:
     """Without the time it took."""
-    return {name: value for name, value in row.items() if name not in TIMES}
+    return {name: value for name, value in row.items() if name not in times}
 
 
 def path(kind: str) -> Path:

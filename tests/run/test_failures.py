@@ -58,7 +58,7 @@ def test_the_rest_completes_and_the_traceback_is_kept(tmp_path: Path, workers: i
         "cell": "gru", "hidden": 1_000_000, "bias": False, "dtype": "float32", "steps": 4, "inputs": 3, "seed": 0,
     }  # fmt: skip
     assert kept["error"].startswith("RuntimeError")
-    assert "decay.py" in kept["traceback"]
+    assert "decay/job.py" in kept["traceback"]
     assert (folder / "_runs" / f"{kept['run']}.json").is_file()
 
 
@@ -79,7 +79,7 @@ def test_status_and_show_name_it(tmp_path: Path) -> None:
         "  seed = 1",
         "failed:",
         "Traceback (most recent",
-        "decay.py",
+        "decay/job.py",
     ):
         assert text in shown.stdout
     again = re.search(r"^run again: (.*)$", shown.stdout, re.M)

@@ -69,7 +69,7 @@ def test_the_plan_comes_from_the_sweep_file_or_the_provenance() -> None:
     assert rows is not None
     plan = rows.planned()
     assert plan is not None
-    assert str(plan.blocks[0].seeds) == "0:5"  # of the file, though 0:3 was run
+    assert str(plan.grids[0].seeds) == "0:5"  # of the file, though 0:3 was run
     for path in (rows.folder / "_runs").iterdir():
         facts = json.loads(path.read_text())
         assert not {"host", "system", "command"} & set(facts)

@@ -88,7 +88,7 @@ def test_a_missing_key_is_named(key: str) -> None:
 def test_decay_takes_no_estimators() -> None:
     with pytest.raises(InvalidValueError, match="key of experiment decay: 'estimators' is not known"):
         parse({**DECAY, "estimators": ["bptt"]})
-    assert parse(DECAY).blocks[0].estimators == ()
+    assert parse(DECAY).grids[0].estimators == ()
 
 
 @pytest.mark.parametrize(
@@ -142,19 +142,19 @@ def test_names_that_are_allowed(name: str) -> None:
 
 def test_keys_may_stand_at_the_top_or_in_a_grid_and_the_grid_wins() -> None:
     top = parse({**TINY, "grid": {}})
-    grid = parse({"name": "tiny", "grid": {k: v for k, v in TINY.items() if k != "name"}})
-    assert top.blocks == grid.blocks
-    block = parse({**TINY, "grid": {"width": [7, 8]}}).blocks[0]
-    assert block.values["width"] == [7, 8]
-    assert block.values["columns"] == [3, 4]
+    below = parse({"name": "tiny", "grid": {k: v for k, v in TINY.items() if k != "name"}})
+    assert top.grids == below.grids
+    grid = parse({**TINY, "grid": {"width": [7, 8]}}).grids[0]
+    assert grid.values["width"] == [7, 8]
+    assert grid.values["columns"] == [3, 4]
 
 
 def test_the_command_line_replaces_what_top_and_grid_say() -> None:
     sweep = parse({**TINY, "grid": [{"width": 7}, {"seeds": "5:6"}]}, width=["9"], seeds="1:3", estimators=["bptt"])
-    for block in sweep.blocks:
-        assert block.values["width"] == [9]
-        assert list(block.seeds) == [1, 2]
-        assert block.estimators == ("bptt",)
+    for grid in sweep.grids:
+        assert grid.values["width"] == [9]
+        assert list(grid.seeds) == [1, 2]
+        assert grid.estimators == ("bptt",)
 
 
 def test_values_are_canonical_whatever_their_spelling() -> None:
@@ -162,8 +162,8 @@ def test_values_are_canonical_whatever_their_spelling() -> None:
         {**TINY, "lateral": ["30%", "0.3", " 30% "], "step_size": ["1e-2", 0.01], "own_state": ["true", "yes"]}
     )
     numbers = parse({**TINY, "lateral": 0.3, "step_size": 0.01, "own_state": True})
-    assert texts.blocks == numbers.blocks
-    assert parse({**TINY, "step_size": "none"}).blocks == parse(TINY).blocks
+    assert texts.grids == numbers.grids
+    assert parse({**TINY, "step_size": "none"}).grids == parse(TINY).grids
 
 
 def test_zero_has_one_sign() -> None:
@@ -174,9 +174,9 @@ def test_zero_has_one_sign() -> None:
 
 
 def test_estimators_and_values_given_twice_are_one() -> None:
-    block = parse({**TINY, "estimators": ["tbptt-3", "tbptt-03", "bptt", "tbptt-3"], "width": [2, 3, 2]}).blocks[0]
-    assert block.estimators == ("tbptt-3", "bptt")
-    assert block.values["width"] == [2, 3]
+    grid = parse({**TINY, "estimators": ["tbptt-3", "tbptt-03", "bptt", "tbptt-3"], "width": [2, 3, 2]}).grids[0]
+    assert grid.estimators == ("tbptt-3", "bptt")
+    assert grid.values["width"] == [2, 3]
 
 
 def test_a_byte_order_mark_of_an_editor_is_no_mistake(tmp_path: Path) -> None:

@@ -53,7 +53,7 @@ def test_an_estimator_is_skipped_where_it_is_not_defined() -> None:
     )
     for sweep in (parse(whole), parse(content, {"estimators": ["rflo"]}, {"estimators": ["master-user"]})):
         skipped = Skipped()
-        found = {entry.config[1]: set(entry.estimators) for entry in entries(sweep, skipped)}
+        found = {entry.config.cell: set(entry.estimators) for entry in entries(sweep, skipped)}
         assert found == {"additive": {"master-user", "rflo"}, "feedforward": {"master-user"}}
         assert skipped.reasons == {reason: 1}
     nothing = parse({**content, "cell": "feedforward"}, {"estimators": ["rflo"]}, {"estimators": ["rflo-symmetric"]})
@@ -183,8 +183,11 @@ DECAY_CHANGES: list[dict[str, Any]] = [
 @pytest.mark.parametrize(("base", "changes"), [(ONE, ALIGNMENT_CHANGES), (ONE_DECAY, DECAY_CHANGES)])
 def test_identity_changes_with_every_parameter(base: dict[str, Any], changes: list[dict[str, Any]]) -> None:
     axes = {axis.name for axis in get_experiment(base.get("experiment", "alignment")).axes}
-    assert {key for change in changes for key in change} == axes  # none is forgotten here
-    ids = [only(base).id, *(only({**base, **change}).id for change in changes)]
+    assert {key for change in changes for key in change} == axes - {"task"}  # none is forgotten here
+    entry = only(base)
+    ids = [entry.id, *(only({**base, **change}).id for change in changes)]
+    if "task" in axes:  # of which there is one so far
+        ids.append(entry.experiment.config_id(replace(entry.config, task="another")))
     assert len(set(ids)) == len(ids)
 
 
@@ -226,18 +229,16 @@ def test_units_cover_every_job_once_and_are_always_cut_alike(content: dict[str, 
     assert set(found) == wanted
 
 
-def test_units_take_some_seconds_and_never_cut_a_block() -> None:
+def test_units_take_some_seconds_and_never_cut_a_batch() -> None:
     found = list(units(parse({**MANY, "columns": 20, "width": 50, "seeds": "0:8000"})))
     assert len(found) > 3
     experiment = EXPERIMENTS["alignment"]
     for unit in found[:-1]:
         assert plan.UNIT_SECONDS <= unit.seconds < 3 * plan.UNIT_SECONDS
-    blocks = [
-        (piece.id, piece.seeds[0] // experiment.block_size(experiment.as_dict(piece.config)))
-        for unit in found
-        for piece in unit.pieces
+    batches = [
+        (piece.id, piece.seeds[0] // experiment.batch_size(piece.config)) for unit in found for piece in unit.pieces
     ]
-    assert len(set(blocks)) == len(blocks)
+    assert len(set(batches)) == len(batches)
 
 
 def test_units_leave_out_what_is_done_and_keep_their_cuts() -> None:
@@ -259,9 +260,13 @@ def test_units_leave_out_what_is_done_and_keep_their_cuts() -> None:
     assert list(units(sweep, lambda *_: None)) == []
 
 
-def test_block_sizes_are_small_for_large_networks_and_fit_a_hundred_seeds() -> None:
-    size = EXPERIMENTS["alignment"].block_size
-    assert size({"cell": "additive", "columns": 20, "width": 50}) == 5
-    assert size({"cell": "additive", "columns": 100, "width": 100}) == 1
+def test_batches_are_small_for_large_networks_and_fit_a_hundred_seeds() -> None:
+    experiment = EXPERIMENTS["alignment"]
+
+    def size(cell: str, columns: int, width: int) -> int:
+        return experiment.batch_size(experiment.point(cell=cell, columns=columns, width=width))
+
+    assert size("additive", 20, 50) == 5
+    assert size("additive", 100, 100) == 1
     for cell, C, W in itertools.product(["additive", "gru", "lstm"], [1, 5, 20, 100], [1, 5, 50, 100]):
-        assert 100 % size({"cell": cell, "columns": C, "width": W}) == 0
+        assert 100 % size(cell, C, W) == 0

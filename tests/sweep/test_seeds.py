@@ -48,11 +48,11 @@ numbers = st.sets(st.integers(0, 60), min_size=1)
 
 
 @given(numbers, numbers, st.integers(1, 25))
-def test_set_algebra_and_blocks(some: set[int], others: set[int], size: int) -> None:
+def test_set_algebra_and_batches(some: set[int], others: set[int], size: int) -> None:
     seeds = Seeds.of(some)
     assert list(seeds) == sorted(some)
     assert list(seeds | Seeds.of(others)) == sorted(some | others)
-    blocks = list(seeds.blocks(size))
-    assert [seed for block in blocks for seed in block] == sorted(some)
-    assert all(len({seed // size for seed in block}) == 1 for block in blocks)
-    assert len({block[0] // size for block in blocks}) == len(blocks)  # a block is never cut in two
+    batches = list(seeds.batches(size))
+    assert [seed for batch in batches for seed in batch] == sorted(some)
+    assert all(len({seed // size for seed in batch}) == 1 for batch in batches)
+    assert len({batch[0] // size for batch in batches}) == len(batches)  # a batch is never cut in two

@@ -4,16 +4,11 @@ import pytest
 
 from colrun.experiments import get_experiment
 from colrun.experiments.axes import Value
-from colrun.experiments.grids import ALIGNMENT_AXES, Values
-from colrun.sweep.cost import job_seconds
 
 
 def seconds(estimators: tuple[str, ...], draws: int, **values: Value) -> float:
     experiment = get_experiment("alignment")
-    axes: Values = {axis.name: [axis.default] for axis in ALIGNMENT_AXES}
-    axes |= {name: [value] for name, value in values.items()} | {"draws": [draws]}
-    (config,) = experiment.expand(axes, lambda reason: pytest.fail(reason))
-    return job_seconds(experiment, config, estimators)
+    return experiment.seconds(experiment.point(draws=draws, **values), estimators)
 
 
 @pytest.mark.parametrize("name", ["uoro", "nobacktrack", "kf-rtrl"])

@@ -9,68 +9,40 @@ without the weights and the gradient's sum, which are the same for all.
 
 import gc
 import time
-from typing import Any
-
-import pyarrow as pa
 
 from colrun.estimators import EstimatorName, get_estimator, parse_estimator
 from colrun.estimators.base import Estimator, Online
-from colrun.experiments import Row
-from colrun.experiments.alignment.job import architecture_of
+from colrun.experiments.declare import Row
+from colrun.experiments.network import NetworkConfig
 from colrun.meter import ARITHMETIC, KINDS, Meter, tensors_of
 from colrun.networks.columnar import ColumnarNetwork, build
 from colrun.networks.listed import list_laterals
-from colrun.networks.readings import SWITCHES
 from colrun.testbed import DTYPES, Sequence, sequence
 
-SCHEMA = pa.schema(
-    [
-        *(pa.field(name, pa.string()) for name in ("reading", "cell")),
-        *(pa.field(name, pa.int64()) for name in ("columns", "width")),
-        *(pa.field(name, pa.float64()) for name in ("lateral", "step_size")),
-        pa.field("seed", pa.int64()),
-        pa.field("estimator", pa.string()),
-        pa.field("window", pa.int64()),
-        *(pa.field(name, pa.float64()) for name in ("operations", *KINDS)),
-        pa.field("memory", pa.int64()),
-        pa.field("seconds", pa.float64()),
-        *(pa.field(name, pa.int64()) for name in ("parameters", "states", "lateral_weights")),
-        pa.field("diverged", pa.bool_()),
-        pa.field("dtype", pa.string()),
-        *(pa.field(name, pa.int64()) for name in ("steps", "inputs")),
-        pa.field("init", pa.string()),
-        *(pa.field(name, pa.bool_()) for name in SWITCHES[1:]),
-        pa.field("plugin", pa.string()),
-    ]
-)
-KEY = ("estimator", "window")
 
-
-def run(config: dict[str, Any], seeds: list[int], estimators: list[str]) -> dict[int, list[Row]]:
+def run(config: NetworkConfig, seeds: list[int], estimators: list[str]) -> dict[int, list[Row]]:
     """One network after another, and on each one estimator after another."""
     names = [parse_estimator(name) for name in estimators]
     return {seed: [_run(config, seed, name) for name in names] for seed in seeds}
 
 
-def _run(config: dict[str, Any], seed: int, name: EstimatorName) -> Row:
-    dtype, T, alpha = DTYPES[config["dtype"]], config["steps"], config["step_size"]
-    network = build(architecture_of(config), seed, dtype)
+def _run(config: NetworkConfig, seed: int, name: EstimatorName) -> Row:
+    dtype, T, alpha = DTYPES[config.dtype], config.steps, config.step_size
+    network = build(config.architecture, seed, dtype)
     estimator = get_estimator(name.family)
     if estimator.takes_lists and network.architecture.survival < 1:  # where every weight exists a list saves nothing
         network = list_laterals(network)
     warm = name.window or 0
-    data = sequence(seed, warm + T, config["inputs"], dtype)
+    data = sequence(seed, warm + T, config.inputs, dtype, config.task)
     counted = _count(estimator.online(network, alpha, name.window), data, warm)
     return {
-        "estimator": name.family,
-        "window": name.window,
+        **name.columns,
         **counted,
         "seconds": _time(estimator, network, alpha, name.window, data, warm),
         "parameters": network.parameter_count,
         "states": network.states * network.columns,
         "lateral_weights": network.lateral_weights,
         "diverged": False,
-        "plugin": name.source,
     }
 
 

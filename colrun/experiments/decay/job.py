@@ -1,56 +1,34 @@
-"""Experiment `decay`: mean absolute state of an untrained torch.nn.LSTM or GRU, from a state of ones at zero input.
+"""Experiment `decay`: mean absolute state of an untrained torch.nn.LSTM or GRU, from a state of ones at zero input."""
 
-Rows: one per step (0 is the start) and quantity, `h` (hidden state) or `memory` (the LSTM's cell state).
-"""
-
-from typing import Any
-
-import pyarrow as pa
 import torch
 
-from colrun.experiments import Row
+from colrun.experiments.decay import DecayConfig
+from colrun.experiments.declare import Row
 from colrun.streams import unit_uniform
 
-SCHEMA = pa.schema(
-    [
-        pa.field("cell", pa.string()),
-        pa.field("hidden", pa.int64()),
-        pa.field("bias", pa.bool_()),
-        pa.field("seed", pa.int64()),
-        pa.field("step", pa.int64()),
-        pa.field("quantity", pa.string()),
-        pa.field("value", pa.float64()),
-        pa.field("diverged", pa.bool_()),
-        pa.field("dtype", pa.string()),
-        *(pa.field(name, pa.int64()) for name in ("steps", "inputs")),
-    ]
-)
-KEY = ("step", "quantity")
 
-
-def run(config: dict[str, Any], seeds: list[int], estimators: list[str]) -> dict[int, list[Row]]:  # noqa: ARG001
-    """One network after another."""
+def run(config: DecayConfig, seeds: list[int], estimators: list[str]) -> dict[int, list[Row]]:  # noqa: ARG001
     return {seed: _run(config, seed) for seed in seeds}
 
 
-def _run(config: dict[str, Any], seed: int) -> list[Row]:
-    hidden, dtype = config["hidden"], getattr(torch, config["dtype"])
-    kind = {"lstm": torch.nn.LSTM, "gru": torch.nn.GRU}[config["cell"]]
-    network = kind(config["inputs"], hidden, bias=config["bias"], dtype=dtype)
+def _run(config: DecayConfig, seed: int) -> list[Row]:
+    hidden, dtype = config.hidden, getattr(torch, config.dtype)
+    kind = {"lstm": torch.nn.LSTM, "gru": torch.nn.GRU}[config.cell]
+    network = kind(config.inputs, hidden, bias=config.bias, dtype=dtype)
     # PyTorch's own initial distribution, ±1/√hidden for weights and biases, drawn from streams that a seed fixes.
     with torch.no_grad():
         for name, value in network.named_parameters():
-            drawn = unit_uniform(seed, f"decay.{config['cell']}.{name}", *value.shape)
+            drawn = unit_uniform(seed, f"decay.{config.cell}.{name}", *value.shape)
             value.copy_(torch.from_numpy((2 * drawn - 1) / hidden**0.5))
-        zero = torch.zeros(1, 1, config["inputs"], dtype=dtype)
+        zero = torch.zeros(1, 1, config.inputs, dtype=dtype)
         h = memory = torch.ones(1, 1, hidden, dtype=dtype)
         rows = []
-        for step in range(config["steps"] + 1):
-            if step > 0 and config["cell"] == "lstm":
+        for step in range(config.steps + 1):
+            if step > 0 and config.cell == "lstm":
                 _, (h, memory) = network(zero, (h, memory))
             elif step > 0:
                 _, h = network(zero, h)
-            quantities = {"h": h, "memory": memory} if config["cell"] == "lstm" else {"h": h}
+            quantities = {"h": h, "memory": memory} if config.cell == "lstm" else {"h": h}
             for quantity, value in quantities.items():
                 mean = float(value.double().abs().mean())
                 rows.append(

@@ -1,29 +1,21 @@
 """Experiment `grouping`: as `alignment`, also on a dense RNN of the same size, where groups of weights are random."""
 
-from typing import Any
-
-import pyarrow as pa
-
 from colrun.engine import measure_dense
 from colrun.estimators import parse_estimator
-from colrun.experiments import Row
 from colrun.experiments.alignment import job as alignment
-from colrun.experiments.alignment.job import architecture_of, block_of, rows_of
-from colrun.experiments.grids import DENSE_RNN
+from colrun.experiments.alignment.job import batch_of, rows_of
+from colrun.experiments.declare import Row
+from colrun.experiments.grouping import DENSE_RNN, GroupingConfig
 from colrun.networks.dense import DenseBatch, build_dense
 from colrun.testbed import DTYPES, sequence
 
-SCHEMA = pa.schema([*alignment.SCHEMA, pa.field("network", pa.string())])
-KEY = alignment.KEY
 
-
-def run(config: dict[str, Any], seeds: list[int], estimators: list[str]) -> dict[int, list[Row]]:
-    """One block, as in `alignment`."""
-    if config["network"] != DENSE_RNN:
+def run(config: GroupingConfig, seeds: list[int], estimators: list[str]) -> dict[int, list[Row]]:
+    if config.network != DENSE_RNN:
         return alignment.run(config, seeds, estimators)
-    dtype, block = DTYPES[config["dtype"]], block_of(config, seeds)
-    networks = [build_dense(architecture_of(config), seed, dtype) for seed in block]
-    data = [sequence(seed, config["steps"], config["inputs"], dtype) for seed in block]
+    dtype, batch = DTYPES[config.dtype], batch_of(config, seeds)
+    networks = [build_dense(config.architecture, seed, dtype) for seed in batch]
+    data = [sequence(seed, config.steps, config.inputs, dtype, config.task) for seed in batch]
     names = [parse_estimator(name) for name in estimators]
-    found = measure_dense(DenseBatch.stack(networks, data), names, config["step_size"])
-    return rows_of(found, seeds, [None] * len(block))
+    found = measure_dense(DenseBatch.stack(networks, data), names, config.step_size)
+    return rows_of(found, seeds, [None] * len(batch))
