@@ -7,7 +7,7 @@ import click
 
 from colrun.cli.options import plugin_option
 from colrun.estimators import known_estimators
-from colrun.figures import FIGURES
+from colrun.figures import known_figures
 from colrun.networks import readings
 from colrun.networks.cells import CELLS
 from colrun.sweep.file import sweep_names
@@ -20,7 +20,7 @@ def sections() -> dict[str, dict[str, str]]:
         "cells": {name: entry.summary for name, entry in CELLS.items()},
         "readings": readings.SUMMARIES,
         "sweeps": {name: _description(path) for name, path in sweep_names().items()},
-        "figures": {name: entry.summary for name, entry in FIGURES.items()},
+        "figures": {name: entry.summary for name, entry in known_figures().items()},
     }
 
 

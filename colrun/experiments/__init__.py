@@ -1,13 +1,21 @@
 """Experiments: what one job of each kind is. This table imports no torch; what runs is in the module of that name."""
 
 import hashlib
-from collections.abc import Callable, Hashable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
+from colrun.drawing import Explored, FigureEntry
 from colrun.errors import choose
+from colrun.experiments.alignment.claims import CLAIMS as ALIGNMENT_CLAIMS
+from colrun.experiments.alignment.figures import EXPLORED
+from colrun.experiments.alignment.figures import FIGURES as ALIGNMENT_FIGURES
 from colrun.experiments.axes import Axis, Value
+from colrun.experiments.cost.claims import CLAIMS as COST_CLAIMS
+from colrun.experiments.cost.figures import FIGURES as COST_FIGURES
+from colrun.experiments.decay.claims import CLAIMS as DECAY_CLAIMS
+from colrun.experiments.decay.figures import FIGURES as DECAY_FIGURES
 from colrun.experiments.grids import (
     ALIGNMENT_AXES,
     DECAY_AXES,
@@ -22,6 +30,8 @@ from colrun.experiments.grids import (
     expand_networks,
     expand_plain,
 )
+from colrun.experiments.grouping.figures import FIGURES as GROUPING_FIGURES
+from colrun.verdicts import ClaimEntry
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -63,6 +73,10 @@ class Experiment:
     """Raise it when the numbers of any job may change: older rows are then stale. Golden rows in the tests guard it."""
     by_kernels: bool = False
     """Whether it runs by compiled kernels."""
+    figures: Mapping[str, FigureEntry] = field(default_factory=dict)
+    claims: Mapping[str, ClaimEntry] = field(default_factory=dict)
+    explored: Mapping[str, Explored] = field(default_factory=dict)
+    """The axes that the report's explorer offers; none: its rows are not in it."""
 
     def axis(self, name: str) -> Axis:
         """The axis of that name."""
@@ -99,6 +113,9 @@ EXPERIMENTS = {
             takes_estimators=True,
             numerics=3,
             by_kernels=True,
+            figures=ALIGNMENT_FIGURES,
+            claims=ALIGNMENT_CLAIMS,
+            explored=EXPLORED,
         ),
         Experiment(
             "decay",
@@ -109,6 +126,8 @@ EXPERIMENTS = {
             lambda config: config,
             takes_estimators=False,
             numerics=1,
+            figures=DECAY_FIGURES,
+            claims=DECAY_CLAIMS,
         ),
         Experiment(
             "cost",
@@ -119,6 +138,8 @@ EXPERIMENTS = {
             lambda config: config,
             takes_estimators=True,
             numerics=1,
+            figures=COST_FIGURES,
+            claims=COST_CLAIMS,
         ),
         Experiment(
             "grouping",
@@ -130,6 +151,7 @@ EXPERIMENTS = {
             takes_estimators=True,
             numerics=2,
             by_kernels=True,
+            figures=GROUPING_FIGURES,
         ),
     )
 }
