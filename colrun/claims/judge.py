@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -62,11 +63,12 @@ def sources(results: Path) -> dict[str, Rows]:
 def judge(frames: Mapping[str, pd.DataFrame], who: EstimatorName | None = None) -> Iterator[Judged]:
     """All claims in their order, each in its readings; of another estimator, those that can be asked of it."""
     asked = () if who is None else (who,)
+    of_reading = cache(lambda sweep, reading: _of_reading(frames.get(sweep, pd.DataFrame()), reading))
     for name, claim in known_claims().items():
         if asked and not claim.of_any:
             continue
         for reading in claim.readings:
-            given = [_of_reading(frames.get(sweep, pd.DataFrame()), reading) for sweep in claim.sweeps]
+            given = [of_reading(sweep, reading) for sweep in claim.sweeps]
             try:
                 verdict = get_claim(name)(*given, *asked)
             except NoDataError as missing:

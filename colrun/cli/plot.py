@@ -1,5 +1,6 @@
 """`colrun plot`."""
 
+from functools import lru_cache
 from pathlib import Path
 
 import click
@@ -45,10 +46,12 @@ def command(figures: tuple[str, ...], results: Path, out: Path, formats: str, st
         click.echo(f"no results to draw in {results}; start with: colrun sweep demo")
         return
     from colrun.figures.make import make, save
+    from colrun.store.kept import Rows
 
+    load = lru_cache(maxsize=2)(Rows.load)  # figures of one sweep stand side by side
     said: set[str] = set()
     for name in names:
-        figure, rows = make(name, results, style, metric)
+        figure, rows = make(name, results, style, metric, load)
         for line in map(str, rows):
             if line not in said:
                 click.echo(line, err=True)

@@ -1,7 +1,9 @@
 """From a figure's name to a Figure, and from a Figure to a file whose bytes depend on nothing but its rows."""
 
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import matplotlib
 from matplotlib.figure import Figure
@@ -17,6 +19,9 @@ from colrun.store.kept import Rows, where_rows
 from colrun.sweep.file import Sweep
 from colrun.sweep.plan import entries
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 DPI = {"paper": 300, "talk": 150}
 METADATA: dict[str, dict[str, str | None]] = {
     "svg": {"Date": None, "Creator": "colrun"},
@@ -26,14 +31,20 @@ METADATA: dict[str, dict[str, str | None]] = {
 """No date and no version, so that the same rows give the same bytes."""
 
 
-def make(name: str, results: str | Path, style: str = "paper", metric: str | None = None) -> tuple[Figure, list[Rows]]:
-    """Draw a figure from stored rows; returns also where they were."""
+def make(
+    name: str,
+    results: str | Path,
+    style: str = "paper",
+    metric: str | None = None,
+    load: Callable[[Rows], "pd.DataFrame"] = Rows.load,
+) -> tuple[Figure, list[Rows]]:
+    """Draw a figure from stored rows; returns also where they were. `load` may know rows that were loaded before."""
     figures = known_figures()
     entry = figures[choose(name, figures, "figure")]
     found, frames, plans = [], {}, {}
     for sweep, experiment in entry.needs.items():
         rows = where_rows(results, sweep)
-        frame = rows.load() if rows is not None else None
+        frame = load(rows) if rows is not None else None
         if rows is None or frame is None or frame.empty:
             raise InvalidValueError(f"figure {name} has no data in {results}; run: colrun sweep {sweep}")
         kinds = set(frame["experiment"])

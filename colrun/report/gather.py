@@ -4,7 +4,7 @@ import base64
 import io
 import json
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -84,7 +84,7 @@ def gather(results: Path) -> Content:
     shown = [frame for frame in frames.values() if set(frame["experiment"]) == {kind.name}]
     return Content(
         tuple(judge(frames)), tuple(judge_plugins(frames)),
-        tuple(figures(results)), tuple(sources.values()), explorer(shown, kind.explored),
+        tuple(figures(results, frames)), tuple(sources.values()), explorer(shown, kind.explored),
     )  # fmt: skip
 
 
@@ -101,13 +101,13 @@ def runs(folder: Path) -> tuple[dict[str, Any], ...]:
     return tuple(found)
 
 
-def figures(results: Path) -> Iterator[Drawn]:
+def figures(results: Path, frames: Mapping[str, pd.DataFrame]) -> Iterator[Drawn]:
     """Every figure that has rows, and the drawings."""
     from matplotlib import pyplot as plt
 
     for name, entry in known_figures().items():
         try:
-            figure, rows = make(name, results)
+            figure, rows = make(name, results, load=lambda rows: frames[rows.sweep])
         except InvalidValueError:  # no rows
             continue
         address = picture(figure)

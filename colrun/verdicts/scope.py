@@ -1,11 +1,14 @@
 """The rows that a claim is about: of the paper's setting, by estimator, level and step size."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
-from typing import cast
+from functools import cache, cached_property
+from typing import Any, cast
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from colrun.estimators import EstimatorName
 from colrun.networks.readings import READINGS, SWITCHES
@@ -22,7 +25,11 @@ SEEDS = 100
 SETTING = {"columns": 20, "width": 50, "steps": 50, "inputs": 50}
 METRICS = ("alignment", "mae", "mean_abs_truth")
 """What claims are about."""
+POINT = ["estimator", "window", "lateral", "step_size"]
+"""Columns that tell the points of a scope apart."""
 Levels = Callable[[float], bool]
+Point = tuple[str, int, float, float]
+"""Estimator, window, level and step size; 0 where there is no window or step size."""
 
 
 def tbptt(*windows: int) -> list[EstimatorName]:
@@ -37,17 +44,24 @@ def block(*windows: int) -> list[EstimatorName]:
 
 def setting(frame: pd.DataFrame, **values: object) -> pd.DataFrame:
     """Rows of the paper's setting alone: sweeps may be extended by other shapes, lengths or single switches."""
-    if frame.empty:
-        return frame
+    return frame if frame.empty else _one_precision(_as_read(frame, **values))
+
+
+def _as_read(frame: pd.DataFrame, **values: object) -> pd.DataFrame:
+    """Rows of some values on axes, and with the switches that their reading sets."""
     keep = pd.Series(True, index=frame.index)
     for name, value in values.items():
         if name in frame:
             keep &= frame[name] == value
     for reading, switches in READINGS.items():
+        others = frame["reading"] != reading
         for name in SWITCHES:
-            if name in frame:
-                keep &= (frame["reading"] != reading) | (frame[name] == getattr(switches, name))
-    frame = frame[keep]
+            if name in frame and not others.all():
+                keep &= others | (frame[name] == getattr(switches, name))
+    return frame[keep]
+
+
+def _one_precision(frame: pd.DataFrame) -> pd.DataFrame:
     if "dtype" in frame and frame["dtype"].nunique() > 1:  # the same networks twice: what there is most of
         frame = frame[frame["dtype"] == frame["dtype"].mode().iloc[0]]
     return frame
@@ -85,19 +99,36 @@ class Scope:
         """A metric by seed, of networks that did not diverge; without a step size, that of the only one there is."""
         steps = self.step_sizes
         step = step_size if step_size is not None else steps[0] if len(steps) == 1 else 0.0
-        found = self._points.get((name.family, name.window or 0, level, step))
-        return self.rows[metric][:0] if found is None else found[metric]
+        return self._by_seed(((name.family, name.window or 0, level, step), metric))
 
     @cached_property
-    def _points(self) -> dict[tuple[str, int, float, float], pd.DataFrame]:
-        """Rows by seed for every (estimator, window, level, step size); 0 where there is no window or step size."""
-        needed = ["seed", "estimator", "window", "lateral", "step_size", *METRICS]
-        rows = self.rows.loc[~self.rows["diverged"], needed].fillna({"window": 0, "step_size": 0.0})
-        found = {}
-        for key, group in rows.groupby(["estimator", "window", "lateral", "step_size"]):
-            family, window, level, step = cast(tuple[str, float, float, float], key)
-            found[family, int(window), level, step] = _by_seed(group)
-        return found
+    def _by_seed(self) -> "Callable[[tuple[Point, str]], pd.Series[float]]":
+        """One value per seed; were there several rows of one, as of an axis that is not known here, their mean."""
+
+        @cache
+        def by_seed(wanted: tuple[Point, str]) -> "pd.Series[float]":
+            point, metric = wanted
+            places = self._points.get(point)
+            if places is None:
+                return self.rows[metric][:0]
+            found = pd.Series(self._columns[metric][places], index=self._columns["seed"][places], name=metric)
+            return found if found.index.is_unique else found.groupby(level=0).mean()
+
+        return by_seed
+
+    @cached_property
+    def _kept(self) -> pd.DataFrame:
+        return self.rows[~self.rows["diverged"]]
+
+    @cached_property
+    def _columns(self) -> "dict[str, NDArray[np.float64]]":
+        return {name: self._kept[name].to_numpy() for name in ("seed", *METRICS)}
+
+    @cached_property
+    def _points(self) -> "dict[Point, NDArray[np.int64]]":
+        """The places among the kept rows of every point."""
+        keys = self._kept[POINT].fillna({"window": 0, "step_size": 0.0})
+        return cast("dict[Point, NDArray[np.int64]]", keys.groupby(POINT).indices)
 
     def label(self, level: float) -> str:
         """A level as figures write it."""
@@ -109,7 +140,7 @@ class Scope:
         missing = [self.label(level) for level in wanted if level not in set(self.levels)]
         if missing:
             found.append(f"{self.sweep}: no rows at {', '.join(missing)}")
-        points = self.rows.groupby(["estimator", "window", "lateral", "step_size"], dropna=False)["seed"].nunique()
+        points = self.rows.groupby(POINT, dropna=False)["seed"].nunique()
         least, most = int(points.min()), int(points.max())
         if least < SEEDS:
             count = f"{least}" if least == most else f"{least} to {most}"
@@ -128,18 +159,43 @@ def take(
     """The rows in question, or the reason why there are none: every estimator is needed, and two networks."""
     if frame.empty:
         raise NoDataError(f"no rows of {sweep}")
-    rows = setting(frame, **{**SETTING, **values})
+    return _scope(sweep, setting(_narrow(frame, values), **{**SETTING, **values}), estimators, levels, step_sizes)
+
+
+def take_each(
+    sweep: str, frame: pd.DataFrame, estimators: Sequence[EstimatorName], by: list[str], **values: object
+) -> Iterator[tuple[tuple[Any, ...], Scope]]:
+    """The same for every combination of some axes that has the rows; what is common to all is looked up once."""
+    rows = _as_read(_narrow(frame, by), **values)
+    for key, group in rows.groupby(by, dropna=False):
+        with suppress(NoDataError):
+            yield cast(tuple[Any, ...], key), _scope(sweep, _one_precision(group), estimators)
+
+
+def _narrow(frame: pd.DataFrame, more: Iterable[str]) -> pd.DataFrame:
+    """The columns that scopes need: filtering all of them takes long."""
+    needed = {*SETTING, *SWITCHES, *POINT, *METRICS, *more, "reading", "dtype", "seed", "diverged"}
+    return frame[[name for name in frame if name in needed]]
+
+
+def _scope(
+    sweep: str,
+    rows: pd.DataFrame,
+    estimators: Sequence[EstimatorName],
+    levels: Levels = lambda _: True,
+    step_sizes: Sequence[float] = (),
+) -> Scope:
     if step_sizes:
         rows = rows[rows["step_size"].isin(step_sizes)]
-    rows = rows[rows["lateral"].map(levels).astype(bool)]
-    for name in estimators:
-        if not is_of(rows, name).any():
-            raise NoDataError(f"{sweep} has no rows of {name} in scope")
-    if rows["seed"].nunique() < 2:
-        raise NoDataError(f"{sweep} has one network only, too few for a standard error")
+    rows = rows[rows["lateral"].isin([level for level in rows["lateral"].unique() if levels(level)])]
     wanted = pd.Series(False, index=rows.index)
     for name in estimators:
-        wanted |= is_of(rows, name)
+        own = is_of(rows, name)
+        if not own.any():
+            raise NoDataError(f"{sweep} has no rows of {name} in scope")
+        wanted |= own
+    if rows["seed"].nunique() < 2:
+        raise NoDataError(f"{sweep} has one network only, too few for a standard error")
     return Scope(sweep, rows[wanted])
 
 
@@ -150,13 +206,6 @@ def beside(sweep: str, frame: pd.DataFrame, estimators: Sequence[EstimatorName],
     except NoDataError:
         return None
     return found
-
-
-def _by_seed(rows: pd.DataFrame) -> pd.DataFrame:
-    """One row per seed; were there several, as of an axis that is not known here, their mean."""
-    if not rows["seed"].is_unique:
-        rows = rows.groupby("seed", as_index=False)[list(METRICS)].mean()
-    return rows.set_index("seed")
 
 
 def is_of(rows: pd.DataFrame, name: EstimatorName) -> "pd.Series[bool]":

@@ -1,11 +1,11 @@
 """The statistics behind verdicts. What is not a number compares as false, so it never decides for a claim."""
 
 import math
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 AHEAD = 2.0
 """Standard errors by which a mean must exceed 0 to count as ahead."""
@@ -54,8 +54,11 @@ def _tail(value: float, error: float) -> float:
 
 def estimate(values: "pd.Series[float]") -> Estimate:
     """Mean and standard error over networks; undefined values are left out."""
-    kept = values.to_numpy(dtype=float)
-    kept = kept[~np.isnan(kept)]
+    return _estimate(values.to_numpy().astype(float))
+
+
+def _estimate(values: NDArray[np.float64]) -> Estimate:
+    kept = values[~np.isnan(values)]
     mean = float(kept.mean()) if len(kept) else math.nan
     error = float(kept.std(ddof=1)) / math.sqrt(len(kept)) if len(kept) > 1 else math.nan
     return Estimate(mean, error, len(kept))
@@ -63,9 +66,16 @@ def estimate(values: "pd.Series[float]") -> Estimate:
 
 def paired(first: "pd.Series[float]", second: "pd.Series[float]") -> "pd.Series[float]":
     """first - second, seed by seed; a seed that one of them lacks is left out."""
-    if first.index.equals(second.index):  # as always but for diverged networks; aligning takes most of the time
+    if first.index.equals(second.index):  # as always but for diverged networks; aligning takes long
         return pd.Series(first.to_numpy() - second.to_numpy(), index=first.index).dropna()
     return (first - second).dropna()
+
+
+def difference(first: "pd.Series[float]", second: "pd.Series[float]") -> Estimate:
+    """The mean of `paired`, and its error."""
+    if first.index.equals(second.index):
+        return _estimate((first.to_numpy() - second.to_numpy()).astype(float))
+    return estimate(paired(first, second))
 
 
 def ratio_of_means(first: "pd.Series[float]", second: "pd.Series[float]") -> Estimate:
@@ -79,15 +89,18 @@ def ratio_of_means(first: "pd.Series[float]", second: "pd.Series[float]") -> Est
     return Estimate(ratio, residual.error, len(both))
 
 
-def spearman(first: Sequence[float], second: Sequence[float]) -> float:
-    """Rank correlation; ties share their mean rank. Not a number if either is constant."""
+def spearman(first: list[float], second: list[float]) -> float:
+    """Rank correlation; ties share their mean rank. Not a number if either is constant.
+
+    Written out, for scipy.stats takes twice as long to import as pandas does, and all claims together hardly longer.
+    """
     ranks = [pd.Series(values, dtype=float).rank().to_numpy() for values in (first, second)]
     deviations = [rank - rank.mean() for rank in ranks]
     size = math.sqrt(float((deviations[0] ** 2).sum() * (deviations[1] ** 2).sum())) if len(ranks[0]) > 1 else 0.0
     return float((deviations[0] * deviations[1]).sum()) / size if size else math.nan
 
 
-def holm(p_values: Sequence[float], level: float = LEVEL) -> list[bool]:
+def holm(p_values: list[float], level: float = LEVEL) -> list[bool]:
     """Which hypotheses are rejected if the chance of any false rejection is to stay below `level` (Holm 1979).
 
     The k-th smallest of m is held against level/(m - k + 1); at the first that fails, the rest fail too.

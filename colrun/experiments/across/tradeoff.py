@@ -2,16 +2,14 @@
 
 import pandas as pd
 
-from colrun.experiments.grids import NETWORK_AXES
+from colrun.experiments import EXPERIMENTS
 from colrun.networks.readings import SWITCHES
 
 METRICS = ("alignment", "cosine", "norm_ratio")
 COSTS = ("operations", "memory", "seconds", "parameters")
-JOINED = (
-    *(axis.name for axis in NETWORK_AXES if axis.name not in (*SWITCHES, "dtype")),  # a cost is that of any precision
-    "estimator",
-    "window",
-)
+NETWORK = [axis.name for axis in EXPERIMENTS["cost"].axes if axis.name not in (*SWITCHES, "dtype")]
+"""Whatever the precision: a cost is that of one."""
+JOINED = (*NETWORK, "estimator", "window")
 
 
 def tradeoff(quality: pd.DataFrame, cost: pd.DataFrame) -> pd.DataFrame:

@@ -17,14 +17,14 @@ from numpy.typing import NDArray
 
 from colrun.estimators import described
 from colrun.estimators.theory import AXES
-from colrun.experiments.grids import NETWORK_AXES
+from colrun.experiments import EXPERIMENTS
 from colrun.networks.readings import SWITCHES
 
 QUANTITIES = ("operations", "memory", "seconds")
 GROWN = {"parameters": "width", "columns": "columns", "steps": "steps", "window": "window"}
 """The column of a sweep that is varied along each axis."""
 NAME = ("estimator", "window")
-SETTING = tuple(axis.name for axis in NETWORK_AXES if axis.name not in SWITCHES)
+SETTING = tuple(axis.name for axis in EXPERIMENTS["cost"].axes if axis.name not in SWITCHES)
 LEAST_POINTS = 3
 
 

@@ -8,7 +8,7 @@ import pandas as pd
 from colrun.estimators import EstimatorName
 from colrun.verdicts import scope
 from colrun.verdicts.scope import LEVELS, MASTER_USER, METRICS, SPARSE, Scope, block, take, tbptt
-from colrun.verdicts.statistics import Estimate, estimate, paired, spearman
+from colrun.verdicts.statistics import Estimate, difference, estimate, paired, spearman
 from colrun.verdicts.verdict import NoDataError, Number, Verdict, decide, of
 
 WINDOWS = (1, 3, 5, 20, 40)
@@ -22,7 +22,7 @@ def lead(
     found: Scope, who: EstimatorName, over: EstimatorName, level: float, step_size: float | None = None
 ) -> Estimate:
     """The paired lead of one estimator over another."""
-    return estimate(leads(found, who, over, level, step_size))
+    return difference(found.values(who, level, step_size), found.values(over, level, step_size))
 
 
 def leads(
@@ -131,7 +131,7 @@ def _range(found: Scope, name: EstimatorName) -> Estimate:
     if not present:
         return Estimate(math.nan, math.nan, 0)
     top, bottom = max(present, key=present.__getitem__), min(present, key=present.__getitem__)
-    spread = estimate(paired(found.values(name, top), found.values(name, bottom)))
+    spread = difference(found.values(name, top), found.values(name, bottom))
     return Estimate(present[top] - present[bottom], spread.error, spread.n)
 
 
@@ -139,7 +139,7 @@ def gains(found: Scope) -> dict[tuple[float, int, int], Estimate]:
     """What a larger window gains over a smaller one: (level, smaller, larger) → paired difference."""
     names = {window: name for window, name in zip(WINDOWS, tbptt(*WINDOWS), strict=True) if found.has(name)}
     return {
-        (level, small, large): estimate(paired(found.values(names[large], level), found.values(names[small], level)))
+        (level, small, large): difference(found.values(names[large], level), found.values(names[small], level))
         for level in found.levels
         for small, large in itertools.combinations(names, 2)
     }
@@ -170,7 +170,7 @@ def gru_helps_tbptt(gru: pd.DataFrame, rnn: pd.DataFrame) -> Verdict:
     plain = take("rnn-alignment", rnn, small, lambda level: level == 0)
     numbers: list[Number] = []
     for name in small:
-        gain = estimate(paired(gated.values(name, 0.0), plain.values(name, 0.0)))
+        gain = difference(gated.values(name, 0.0), plain.values(name, 0.0))
         numbers.append(of("gated less additive", str(name), gain, gain.ahead, AHEAD_BOUND, "points"))
     for title, found in (("alignment, gated cell", gated), ("alignment, additive cell", plain)):
         numbers += [of(title, str(name), estimate(found.values(name, 0.0))) for name in small]

@@ -7,13 +7,12 @@ configuration, so there the correction, over every level and pair of every confi
 """
 
 from collections.abc import Iterator
-from typing import cast
 
 import pandas as pd
 
 from colrun.estimators import EstimatorName
 from colrun.experiments.alignment.claims.recurrent import MONOTONE, WINDOWS, gains, lead
-from colrun.verdicts.scope import LEVELS, MASTER_USER, SEEDS, SPARSE, Scope, take, tbptt
+from colrun.verdicts.scope import LEVELS, MASTER_USER, SEEDS, SPARSE, Scope, take_each, tbptt
 from colrun.verdicts.statistics import estimate, holm, spearman
 from colrun.verdicts.verdict import MOST_DIVERGED, NoDataError, Number, Verdict, decide
 
@@ -74,14 +73,9 @@ def _configs(sweep: str, frame: pd.DataFrame, who: EstimatorName) -> Iterator[Co
     meta = sweep == "meta-grid"
     names = [who, *(tbptt(10) if meta else tbptt(*WINDOWS))]
     chosen = frame[frame["columns"].isin(SIZES) & frame["width"].isin(SIZES)]
-    for key, rows in chosen.groupby(["columns", "width", "step_size"], dropna=False):
-        columns, width, step = cast(tuple[int, int, float], key)
-        name = f"C={columns} W={width}" + (f" α={step:g}" if meta else "")
-        try:
-            found = take(sweep, rows, names, columns=columns, width=width)
-        except NoDataError:
-            continue
-        yield name, found
+    axes = ["columns", "width", "step_size"]
+    for (columns, width, step), found in take_each(sweep, chosen, names, axes, steps=50, inputs=50):
+        yield f"C={columns} W={width}" + (f" α={step:g}" if meta else ""), found
 
 
 def diverged(found: Scope) -> bool:
