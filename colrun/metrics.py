@@ -25,11 +25,7 @@ from operator import add
 import torch
 from torch import Tensor
 
-from colrun.metric_names import BY_GROUP as BY_GROUP
-from colrun.metric_names import GROUP_METRICS as GROUP_METRICS
-from colrun.metric_names import GROUPS as GROUPS
-from colrun.metric_names import METRICS as METRICS
-from colrun.metric_names import SPREAD as SPREAD
+from colrun.quality import BY_GROUP, GROUPS
 
 RELEASED_THRESHOLD = 1e-10
 DIVERGED_ERROR = 1000.0

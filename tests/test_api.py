@@ -10,8 +10,8 @@ import torch
 
 import colrun
 from colrun.errors import InvalidValueError
-from colrun.metrics import METRICS
 from colrun.networks.readings import SWITCHES
+from colrun.quality import MEASURED
 from tests import oracle
 from tests.oracle import relative_error
 
@@ -169,7 +169,7 @@ def test_evaluate() -> None:
     found = colrun.evaluate(net, seq, ["master-user", "tbptt-3"], 1e-3)
     truth, estimate = (colrun.gradients(net, seq, name, 1e-3) for name in ("bptt", "tbptt-3"))
     assert list(found) == ["master-user", "tbptt-3"]
-    compared = {name: found["tbptt-3"][name] for name in METRICS}
+    compared = {name: found["tbptt-3"][name] for name in MEASURED}
     assert compared == pytest.approx(colrun.compare(net, truth, estimate), rel=1e-9)
     assert found["tbptt-3"]["max_error"] == pytest.approx(oracle.max_error(net, seq, 1e-3))
     assert found["tbptt-3"]["diverged"] is False

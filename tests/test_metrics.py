@@ -8,8 +8,9 @@ import torch
 import colrun
 from colrun.engine import measure
 from colrun.estimators import parse_estimator
-from colrun.metrics import BY_GROUP, GROUP_METRICS, GROUPS, compare, diverged
+from colrun.metrics import compare, diverged
 from colrun.networks.batch import Batch
+from colrun.quality import BY_GROUP, GROUP_METRICS, GROUPS
 
 
 def metrics(truth: list[float], estimate: list[float], exists: list[bool] | None = None) -> dict[str, float]:

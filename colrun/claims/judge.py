@@ -3,18 +3,18 @@
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from colrun.claims import CLAIMS, get_claim
-from colrun.claims.verdict import NO_DATA, NOT_REPRODUCED, REPRODUCED, NoDataError, Verdict
+from colrun.claims import get_claim, known_claims
 from colrun.estimators import EstimatorName
 from colrun.store.kept import Rows, where_rows
+from colrun.verdicts.verdict import NO_DATA, NOT_REPRODUCED, REPRODUCED, NoDataError, Verdict
 
 HOLDS = {REPRODUCED: "holds", NOT_REPRODUCED: "does not hold"}
-SWEEPS = tuple(dict.fromkeys(sweep for claim in CLAIMS.values() for sweep in claim.sweeps))
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Judged:
         """For JSON: what is not a number is null."""
         found = self.verdict
         numbers = [{key: _plain(value) for key, value in vars(number).items()} for number in found.numbers]
-        entry = CLAIMS[self.claim]
+        entry = known_claims()[self.claim]
         return {
             "claim": self.claim, "reading": self.reading, "verdict": self.word, "sentence": entry.sentence,
             "test": entry.test, "sweeps": list(entry.sweeps), "numbers": numbers, "notes": list(found.notes),
@@ -55,18 +55,20 @@ def _plain(value: Any) -> Any:
 
 def sources(results: Path) -> dict[str, Rows]:
     """Where the rows of each sweep are that a claim needs."""
-    found = {sweep: where_rows(results, sweep) for sweep in SWEEPS}
+    needed = dict.fromkeys(sweep for claim in known_claims().values() for sweep in claim.sweeps)
+    found = {sweep: where_rows(results, sweep) for sweep in needed}
     return {sweep: rows for sweep, rows in found.items() if rows is not None}
 
 
 def judge(frames: Mapping[str, pd.DataFrame], who: EstimatorName | None = None) -> Iterator[Judged]:
     """All claims in their order, each in its readings; of another estimator, those that can be asked of it."""
     asked = () if who is None else (who,)
-    for name, claim in CLAIMS.items():
+    of_reading = cache(lambda sweep, reading: _of_reading(frames.get(sweep, pd.DataFrame()), reading))
+    for name, claim in known_claims().items():
         if asked and not claim.of_any:
             continue
         for reading in claim.readings:
-            given = [_of_reading(frames.get(sweep, pd.DataFrame()), reading) for sweep in claim.sweeps]
+            given = [of_reading(sweep, reading) for sweep in claim.sweeps]
             try:
                 verdict = get_claim(name)(*given, *asked)
             except NoDataError as missing:

@@ -9,9 +9,9 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from colrun.claims import CLAIMS
+from colrun.claims import known_claims
 from colrun.claims.judge import Judged
-from colrun.claims.verdict import DIVERGED, NO_DATA, NOT_REPRODUCED, REPRODUCED, VERDICTS, Number
+from colrun.verdicts.verdict import DIVERGED, NO_DATA, NOT_REPRODUCED, REPRODUCED, VERDICTS, Number
 
 STYLES = {REPRODUCED: "green", NOT_REPRODUCED: "bold red", DIVERGED: "magenta", NO_DATA: "dim"}
 NARROW = 100
@@ -73,7 +73,7 @@ def counts(judged: list[Judged]) -> str:
 
 def show(judged: list[Judged], console: Console) -> None:
     """A table as wide as the terminal; on a narrow one, the numbers stand below each claim."""
-    narrow = console.width < NARROW
+    narrow, claims = console.width < NARROW, known_claims()
     table = Table(show_lines=True, expand=True, highlight=False)
     table.add_column("claim", width=None if narrow else 28, overflow="fold")
     if not narrow:
@@ -82,11 +82,11 @@ def show(judged: list[Judged], console: Console) -> None:
         table.add_column("numbers, mean ± standard error", ratio=1, overflow="fold")
     for found in judged:
         verdict = Text(found.word, STYLES[found.verdict.verdict])
-        title = Text.assemble((found.title, "bold"), "\n", (CLAIMS[found.claim].sentence, "italic dim"))
+        title = Text.assemble((found.title, "bold"), "\n", (claims[found.claim].sentence, "italic dim"))
         body = Text("\n").join(_hanging(line) for line in evidence(found))
         if narrow:
             first = Text.assemble((found.title, "bold"), f" · {found.reading or 'any reading'} · ", verdict)
-            cells: list[RenderableType] = [Group(first, Text(CLAIMS[found.claim].sentence, "italic dim"), body)]
+            cells: list[RenderableType] = [Group(first, Text(claims[found.claim].sentence, "italic dim"), body)]
         else:
             cells = [title, Text(found.reading or "–"), verdict, body]
         table.add_row(*cells)

@@ -7,7 +7,7 @@ import click
 
 from colrun.cli.options import plugin_option
 from colrun.estimators import known_estimators
-from colrun.figures import FIGURES
+from colrun.figures import known_figures
 from colrun.networks import readings
 from colrun.networks.cells import CELLS
 from colrun.sweep.file import sweep_names
@@ -22,7 +22,7 @@ def sections() -> dict[str, dict[str, str]]:
         "readings": readings.SUMMARIES,
         "tasks": {name: entry.summary for name, entry in TASKS.items()},
         "sweeps": {name: _description(path) for name, path in sweep_names().items()},
-        "figures": {name: entry.summary for name, entry in FIGURES.items()},
+        "figures": {name: entry.summary for name, entry in known_figures().items()},
     }
 
 

@@ -31,6 +31,17 @@ class SweepName(click.ParamType[str, str]):
         return found or [CompletionItem(incomplete, type="file")]
 
 
+class Known(click.Choice[str]):
+    """One of some names, which are looked up when they are needed: experiments may be added by then."""
+
+    def __init__(self, names: Callable[[], Iterable[str]]) -> None:
+        self.names, self.case_sensitive = names, True
+
+    @property
+    def choices(self) -> tuple[str, ...]:  # type: ignore[override]
+        return tuple(self.names())
+
+
 class Listed(click.ParamType[list[str], str]):
     """Values with commas between them."""
 

@@ -1,4 +1,8 @@
-"""Estimators of the gradient of Σ_t L(t), by name. One file per algorithm; this table imports no torch."""
+"""Estimators of the gradient of Σ_t L(t), by name. One file per algorithm.
+
+This table imports no torch. It is the one place that says how an estimator is called and looks in figures, tables and
+the report, and what theory says of its cost.
+"""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -8,14 +12,19 @@ from typing import TYPE_CHECKING
 
 from colrun.errors import InvalidValueError, choose, shown
 from colrun.estimators.plugins import PluginError, known_plugins
+from colrun.estimators.theory import Power
 
 if TYPE_CHECKING:
     from colrun.estimators.base import Estimator
 
 
+BY_WINDOW = "by window"
+"""In place of a colour: light to dark by the window's length, the same for all such estimators."""
+
+
 @dataclass(frozen=True)
 class EstimatorEntry:
-    """What can be said of an estimator without importing torch."""
+    """What can be said of an estimator without importing torch; what is left out, as for a plug-in, has a default."""
 
     module: str
     summary: str
@@ -29,36 +38,96 @@ class EstimatorEntry:
     """Whether it has noise, hence draws."""
     numerics: int = 1
     """Raise it when its numbers may change, and no others: its older rows are then stale."""
+    label: str = ""
+    """In legends; its name if empty."""
+    short: str = ""
+    """At the end of a curve; the label if empty."""
+    legend: str = ""
+    """One line of a legend for all windows, where colours go by window."""
+    colour: str = ""
+    """Hex, `BY_WINDOW`, or empty for one that is left over."""
+    dash: str = "dashed"
+    """`solid`, `dashed`, `dotted` or `dashdot`. Where colours go by window, a curve that is not solid has no label."""
+    order: int = 50
+    """Place in legends and tables; those of one place stand by name. At 0 is the method under study: drawn on top."""
+    operations: Power | None = None
+    """What theory says of operations per step of its online form; the tests hold it against what `cost` counts."""
+    memory: Power | None = None
+    """The same for what it holds between steps, besides weights and the gradient's sum."""
 
 
 NOTHING_TO_TRACE = {
     "feedforward": "its trace has the leak of a recurrent state, and the feedforward cell carries no state"
 }
+LINEAR = Power(parameters=1)
 
 ESTIMATORS: dict[str, EstimatorEntry] = {
-    "bptt": EstimatorEntry("bptt", "exact gradient, backpropagation through the whole sequence: the truth"),
-    "rtrl": EstimatorEntry("rtrl", "exact gradient, carried forward as the Jacobian of the state"),
-    "tbptt": EstimatorEntry("tbptt", "each loss is credited through the last k steps only (sliding window)", True),
-    "tbptt-block": EstimatorEntry("tbptt_block", "the sequence is cut into blocks of k steps", True),
-    "master-user": EstimatorEntry("master_user", "a weight tracks its influence on its own column's state only"),
-    "master-user-no-meta": EstimatorEntry("master_user", "master-user that ignores its influence on the learning w"),
-    "master-user-groups": EstimatorEntry("master_user_groups", "master-user with the weights in random groups"),
-    "elman": EstimatorEntry("elman", "no time at all: each loss is credited through its own step only, as tbptt-1"),
+    "bptt": EstimatorEntry(
+        "bptt", "exact gradient, backpropagation through the whole sequence: the truth",
+        label="BPTT", colour="#949494", dash="dotted", operations=LINEAR, memory=Power(activations=1, steps=1),
+    ),
+    "rtrl": EstimatorEntry(
+        "rtrl", "exact gradient, carried forward as the Jacobian of the state",
+        label="RTRL", colour="#949494", dash="dotted",
+        operations=Power(parameters=1, states=2), memory=Power(parameters=1, states=1),
+    ),
+    "tbptt": EstimatorEntry(
+        "tbptt", "each loss is credited through the last k steps only (sliding window)", True,
+        label="T-BPTT", legend="T-BPTT, last k steps (k at the right)", colour=BY_WINDOW, dash="solid", order=90,
+        operations=Power(parameters=1, window=1), memory=Power(activations=1, window=1),
+    ),
+    "tbptt-block": EstimatorEntry(
+        "tbptt_block", "the sequence is cut into blocks of k steps", True,
+        label="T-BPTT blocks", legend="T-BPTT, blocks of k", colour=BY_WINDOW, order=91,
+        operations=LINEAR, memory=Power(activations=1, window=1),
+    ),
+    "master-user": EstimatorEntry(
+        "master_user", "a weight tracks its influence on its own column's state only",
+        label="Master-User", short="MU", colour="#000000", dash="solid", order=0, operations=LINEAR, memory=LINEAR,
+    ),
+    "master-user-no-meta": EstimatorEntry(
+        "master_user", "master-user that ignores its influence on the learning w",
+        label="no meta-gradient", colour="#D55E00", operations=LINEAR, memory=LINEAR,
+    ),
+    "master-user-groups": EstimatorEntry(
+        "master_user_groups", "master-user with the weights in random groups",
+        label="random groups", short="groups", colour="#D55E00", dash="dashdot",
+        operations=Power(parameters=1, states=1), memory=LINEAR,
+    ),
+    "elman": EstimatorEntry(
+        "elman", "no time at all: each loss is credited through its own step only, as tbptt-1",
+        label="Elman", colour="#949494", dash="dotted", operations=LINEAR, memory=Power(states=1),
+    ),
     "snap": EstimatorEntry(
-        "snap", "a weight tracks its influence on the states it reaches within k steps", True, weight=8
+        "snap", "a weight tracks its influence on the states it reaches within k steps", True, weight=8,
+        label="SnAp", colour="#0173B2", dash="solid",
+        operations=Power(parameters=1, reached=2, window=None), memory=Power(parameters=1, reached=1, window=None),
     ),
     "rflo": EstimatorEntry(
-        "rflo", "a leaky trace per weight and random feedback of the error", undefined=NOTHING_TO_TRACE
+        "rflo", "a leaky trace per weight and random feedback of the error", undefined=NOTHING_TO_TRACE,
+        label="RFLO", colour="#CA9161", dash="dashdot", operations=LINEAR, memory=LINEAR,
     ),
     "rflo-symmetric": EstimatorEntry(
-        "rflo", "rflo with w in place of the random feedback: its trace alone", undefined=NOTHING_TO_TRACE
+        "rflo", "rflo with w in place of the random feedback: its trace alone", undefined=NOTHING_TO_TRACE,
+        label="RFLO, feedback w", short="RFLO w", colour="#56B4E9", operations=LINEAR, memory=LINEAR,
     ),
-    "uoro": EstimatorEntry("uoro", "unbiased: rtrl's Jacobian as one random outer product", stochastic=True),
-    "nobacktrack": EstimatorEntry("nobacktrack", "unbiased: as uoro, with a scale for every state", stochastic=True),
-    "kf-rtrl": EstimatorEntry("kf_rtrl", "unbiased: one random Kronecker product per weight matrix", stochastic=True),
-}
+    "uoro": EstimatorEntry(
+        "uoro", "unbiased: rtrl's Jacobian as one random outer product", stochastic=True,
+        label="UORO", colour="#DE8F05", operations=LINEAR, memory=LINEAR,
+    ),
+    "nobacktrack": EstimatorEntry(
+        "nobacktrack", "unbiased: as uoro, with a scale for every state", stochastic=True,
+        label="NoBackTrack", short="NoBT", colour="#CC78BC", dash="dashdot", operations=LINEAR, memory=LINEAR,
+    ),
+    "kf-rtrl": EstimatorEntry(
+        "kf_rtrl", "unbiased: one random Kronecker product per weight matrix", stochastic=True,
+        label="KF-RTRL", short="KF", colour="#029E73",
+        operations=Power(states=2, activations=1), memory=Power(states=1, activations=1),
+    ),
+}  # fmt: skip
 
 
+UNDESCRIBED = EstimatorEntry("", "")
 LARGEST_WINDOW = 10**18  # what a column of 64-bit integers holds
 
 
@@ -106,6 +175,11 @@ def known_estimators() -> dict[str, EstimatorEntry]:
         name: EstimatorEntry(plugin.where, plugin.summary, plugin.windowed)
         for name, plugin in known_plugins(ESTIMATORS).items()
     }
+
+
+def described(family: str) -> EstimatorEntry:
+    """How an estimator that has rows looks; one that is not at hand, such as a plug-in, as any without description."""
+    return ESTIMATORS.get(family, UNDESCRIBED)
 
 
 def parse_estimator(name: str) -> EstimatorName:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 import torch
 from torch import Tensor
 
-from colrun.estimators.theory import Power
 from colrun.networks.base import Gradients, Network
 from colrun.networks.contraction import contract, spread
 from colrun.networks.dense import DenseBatch
@@ -90,10 +89,6 @@ class Estimator(ABC):
     """Of a plug-in: cells on which it is not defined, each with the reason; colrun's own have it in their table."""
     takes_lists: ClassVar[bool] = False
     """Whether its online form runs on networks whose lateral weights are lists (networks/listed.py)."""
-    operations: ClassVar[Power | None] = None
-    """What the online form should cost per step; the tests hold it against what the experiment `cost` counts."""
-    memory: ClassVar[Power | None] = None
-    """What it should hold between steps, besides weights and the gradient's sum."""
 
     @abstractmethod
     def online(self, network: Network, step_size: float | None, window: int | None) -> Online:

@@ -14,7 +14,6 @@ from torch import Tensor
 
 from colrun.estimators.adjoint import Adjoint, as_credit, own_loss, pull_back
 from colrun.estimators.base import Online, StateCredit, predict
-from colrun.estimators.theory import Power
 from colrun.networks.base import Gradients, Network
 from colrun.networks.dense import DenseBatch
 from colrun.networks.trajectory import Trajectory
@@ -46,8 +45,6 @@ class BPTT(StateCredit):
 
     crosses = True
     takes_lists = True
-    operations = Power(parameters=1)
-    memory = Power(activations=1, steps=1)
 
     def online(self, network: Network, step_size: float | None, window: int | None) -> Online:  # noqa: ARG002
         """The whole graph."""

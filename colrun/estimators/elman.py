@@ -15,7 +15,6 @@ from torch import Tensor
 
 from colrun.estimators.base import Online, predict
 from colrun.estimators.tbptt import TBPTT
-from colrun.estimators.theory import Power
 from colrun.networks.base import Network
 from colrun.networks.trajectory import Trajectory
 
@@ -36,9 +35,6 @@ class OnlineElman(Online):
 
 class Elman(TBPTT):
     """The window-1 case, by the name under which the literature knows it."""
-
-    operations = Power(parameters=1)
-    memory = Power(states=1)
 
     def online(self, network: Network, step_size: float | None, window: int | None) -> Online:  # noqa: ARG002
         """One step, and nothing of those before."""

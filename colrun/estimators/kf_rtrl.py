@@ -31,7 +31,6 @@ from torch import Tensor
 from colrun.estimators.base import Online
 from colrun.estimators.kf_rtrl_online import OnlineKFRTRL
 from colrun.estimators.stochastic import Credit, Signs, Stochastic, balance, learner_jacobian, learner_loss
-from colrun.estimators.theory import Power
 from colrun.kernels import kronecker
 from colrun.networks.base import Network
 from colrun.networks.columnar import ColumnarNetwork
@@ -48,8 +47,6 @@ class KFRTRL(Stochastic):
     name = "kf-rtrl"
     needs_columns = True
     takes_lists = True
-    operations = Power(states=2, activations=1)
-    memory = Power(states=1, activations=1)
 
     def online(self, network: Network, step_size: float | None, window: int | None) -> Online:  # noqa: ARG002
         """A pair for every matrix."""

@@ -22,7 +22,6 @@ import torch
 from torch import Tensor
 
 from colrun.estimators.base import Online, StateCredit, predict
-from colrun.estimators.theory import Power
 from colrun.networks.base import Network
 from colrun.networks.columnar import ColumnarNetwork
 from colrun.networks.trajectory import Trajectory
@@ -95,8 +94,6 @@ class MasterUser(StateCredit):
 
     crosses = False
     takes_lists = True
-    operations = Power(parameters=1)
-    memory = Power(parameters=1)
     needs_columns = True
 
     def __init__(self, meta: bool) -> None:

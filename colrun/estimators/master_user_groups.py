@@ -16,7 +16,6 @@ from torch import Tensor
 
 from colrun.estimators.base import Estimator, Online
 from colrun.estimators.master_user import Traces, own_credit
-from colrun.estimators.theory import Power
 from colrun.networks.base import Gradients, Network
 from colrun.networks.contraction import contract, spread
 from colrun.networks.dense import DenseBatch, stack_named
@@ -57,8 +56,6 @@ class MasterUserGroups(Estimator):
     """Random groups."""
 
     takes_lists = True
-    operations = Power(parameters=1, states=1)
-    memory = Power(parameters=1)
 
     def online(self, network: Network, step_size: float | None, window: int | None) -> Online:  # noqa: ARG002
         """Traces by random group."""

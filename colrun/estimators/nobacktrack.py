@@ -27,7 +27,6 @@ from torch import Tensor
 from colrun.estimators.base import Online
 from colrun.estimators.rank_one import OnlineRankOne, local_gram, rank_one_credits
 from colrun.estimators.stochastic import Credit, Signs, Stochastic, balance
-from colrun.estimators.theory import Power
 from colrun.networks.base import Network
 from colrun.networks.columnar import ColumnarNetwork
 from colrun.networks.trajectory import Trajectory
@@ -87,8 +86,6 @@ class NoBackTrack(Stochastic):
 
     name = "nobacktrack"
     takes_lists = True
-    operations = Power(parameters=1)
-    memory = Power(parameters=1)
     needs_columns = True
 
     def online(self, network: Network, step_size: float | None, window: int | None) -> Online:  # noqa: ARG002

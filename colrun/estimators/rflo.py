@@ -31,7 +31,6 @@ from torch import Tensor
 
 from colrun.estimators.base import Online, StateCredit, predict
 from colrun.estimators.master_user import OnlineMasterUser, own_credit
-from colrun.estimators.theory import Power
 from colrun.networks.base import Network
 from colrun.networks.cells import get_cell
 from colrun.networks.columnar import ColumnarNetwork
@@ -74,8 +73,6 @@ class RFLO(StateCredit):
 
     crosses = False
     takes_lists = True
-    operations = Power(parameters=1)
-    memory = Power(parameters=1)
     needs_columns = True
 
     def __init__(self, symmetric: bool) -> None:

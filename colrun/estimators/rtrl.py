@@ -15,7 +15,6 @@ from torch import Tensor
 
 from colrun.estimators.base import Online, predict
 from colrun.estimators.bptt import BPTT
-from colrun.estimators.theory import Power
 from colrun.networks.base import Network
 
 
@@ -60,9 +59,6 @@ class OnlineRTRL(Online):
 
 class RTRL(BPTT):
     """The credit form is bptt's."""
-
-    operations = Power(parameters=1, states=2)
-    memory = Power(parameters=1, states=1)
 
     def online(self, network: Network, step_size: float | None, window: int | None) -> Online:  # noqa: ARG002
         """The full Jacobian."""

@@ -26,7 +26,6 @@ from torch import Tensor
 from colrun.estimators.base import Estimator, Online
 from colrun.estimators.reach import tracked
 from colrun.estimators.snap_online import OnlineSnAp
-from colrun.estimators.theory import Power
 from colrun.networks.base import Gradients, Network
 from colrun.networks.columnar import ColumnarNetwork
 from colrun.networks.contraction import contract, into_columns
@@ -38,8 +37,6 @@ class SnAp(Estimator):
 
     needs_columns = True
     takes_lists = True
-    operations = Power(parameters=1, reached=2, window=None)
-    memory = Power(parameters=1, reached=1, window=None)
 
     def online(self, network: Network, step_size: float | None, window: int | None) -> Online:
         """The influence matrix, as far as it is tracked."""

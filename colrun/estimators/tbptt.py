@@ -20,7 +20,6 @@ from torch import Tensor
 
 from colrun.estimators.adjoint import as_credit, own_loss, pull_back
 from colrun.estimators.base import Online, StateCredit, predict
-from colrun.estimators.theory import Power
 from colrun.networks.base import Network
 from colrun.networks.trajectory import Trajectory
 
@@ -54,8 +53,6 @@ class TBPTT(StateCredit):
 
     crosses = True
     takes_lists = True
-    operations = Power(parameters=1, window=1)
-    memory = Power(activations=1, window=1)
 
     def online(self, network: Network, step_size: float | None, window: int | None) -> Online:
         """A window of `window` steps."""

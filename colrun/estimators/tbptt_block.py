@@ -16,7 +16,6 @@ from torch import Tensor
 
 from colrun.estimators.base import Online, StateCredit, predict
 from colrun.estimators.bptt import adjoint_with_cuts
-from colrun.estimators.theory import Power
 from colrun.networks.base import Network
 from colrun.networks.trajectory import Trajectory
 
@@ -53,8 +52,6 @@ class BlockTBPTT(StateCredit):
 
     crosses = True
     takes_lists = True
-    operations = Power(parameters=1)
-    memory = Power(activations=1, window=1)
 
     def online(self, network: Network, step_size: float | None, window: int | None) -> Online:
         """Blocks of `window` steps."""

@@ -22,7 +22,6 @@ from torch import Tensor
 from colrun.estimators.base import Online
 from colrun.estimators.rank_one import OnlineRankOne, local_gram, norm, rank_one_credits
 from colrun.estimators.stochastic import Credit, Signs, Stochastic, balance
-from colrun.estimators.theory import Power
 from colrun.networks.base import Network
 from colrun.networks.trajectory import Trajectory
 
@@ -52,8 +51,6 @@ class UORO(Stochastic):
 
     name = "uoro"
     takes_lists = True
-    operations = Power(parameters=1)
-    memory = Power(parameters=1)
 
     def online(self, network: Network, step_size: float | None, window: int | None) -> Online:  # noqa: ARG002
         """One pair of vectors."""

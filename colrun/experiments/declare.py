@@ -11,7 +11,9 @@ from functools import cached_property
 from importlib import import_module
 from typing import Any, Generic, NamedTuple, TypeVar
 
+from colrun.drawing import Explored, FigureEntry
 from colrun.experiments.axes import Always, Axis, Value, axes_of
+from colrun.verdicts import ClaimEntry
 
 Row = dict[str, Any]
 Values = dict[str, list[Value]]
@@ -89,8 +91,10 @@ class Experiment(Generic[C]):
     """Columns that no two runs share."""
     by_kernels: bool = False
     """Whether it runs by compiled kernels."""
-    figures: Mapping[str, Any] = field(default_factory=dict)
-    claims: Mapping[str, Any] = field(default_factory=dict)
+    figures: Mapping[str, FigureEntry] = field(default_factory=dict)
+    claims: Mapping[str, ClaimEntry] = field(default_factory=dict)
+    explored: Mapping[str, Explored] = field(default_factory=dict)
+    """The axes that the report's explorer offers; none: its rows are not in it."""
 
     def __post_init__(self) -> None:
         origin = [column.name for column in ORIGIN] if self.takes_estimators else []

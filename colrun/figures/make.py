@@ -1,17 +1,26 @@
 """From a figure's name to a Figure, and from a Figure to a file whose bytes depend on nothing but its rows."""
 
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import matplotlib
 from matplotlib.figure import Figure
 
+from colrun.drawing import FORMATS
+from colrun.drawing.source import Plan, Source
+from colrun.drawing.style import STYLES
 from colrun.errors import InvalidValueError, choose
-from colrun.figures import FIGURES, FORMATS
-from colrun.figures.source import Source
-from colrun.figures.style import STYLES
+from colrun.experiments import EXPERIMENTS
+from colrun.figures import known_figures
 from colrun.output import writing
 from colrun.store.kept import Rows, where_rows
+from colrun.sweep.file import Sweep
+from colrun.sweep.plan import entries
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 DPI = {"paper": 300, "talk": 150}
 METADATA: dict[str, dict[str, str | None]] = {
@@ -22,13 +31,20 @@ METADATA: dict[str, dict[str, str | None]] = {
 """No date and no version, so that the same rows give the same bytes."""
 
 
-def make(name: str, results: str | Path, style: str = "paper", metric: str | None = None) -> tuple[Figure, list[Rows]]:
-    """Draw a figure from stored rows; returns also where they were."""
-    entry = FIGURES[choose(name, FIGURES, "figure")]
+def make(
+    name: str,
+    results: str | Path,
+    style: str = "paper",
+    metric: str | None = None,
+    load: Callable[[Rows], "pd.DataFrame"] = Rows.load,
+) -> tuple[Figure, list[Rows]]:
+    """Draw a figure from stored rows; returns also where they were. `load` may know rows that were loaded before."""
+    figures = known_figures()
+    entry = figures[choose(name, figures, "figure")]
     found, frames, plans = [], {}, {}
     for sweep, experiment in entry.needs.items():
         rows = where_rows(results, sweep)
-        frame = rows.load() if rows is not None else None
+        frame = load(rows) if rows is not None else None
         if rows is None or frame is None or frame.empty:
             raise InvalidValueError(f"figure {name} has no data in {results}; run: colrun sweep {sweep}")
         kinds = set(frame["experiment"])
@@ -38,12 +54,27 @@ def make(name: str, results: str | Path, style: str = "paper", metric: str | Non
                 f"{', '.join(sorted(kinds))}; run: colrun sweep {sweep}"
             )
         found.append(rows)
-        frames[sweep], plans[sweep] = frame, rows.planned()
-    return draw(name, Source(frames, plans, STYLES[choose(style, STYLES, "style")], _metric(name, metric))), found
+        frames[sweep], plans[sweep] = frame, plan_of(rows.planned())
+    chosen = STYLES[choose(style, STYLES, "style")]
+    return draw(name, Source(frames, plans, chosen, _metric(name, metric), axes_of(name))), found
+
+
+def plan_of(sweep: Sweep | None) -> Plan | None:
+    """What a figure must know of a sweep to say what is missing."""
+    if sweep is None:
+        return None
+    configs = [(entry.id, entry.seeds, max(1, len(entry.estimators))) for entry in entries(sweep)]
+    return Plan(max(len(grid.seeds) for grid in sweep.grids), configs)
+
+
+def axes_of(name: str) -> dict[str, tuple[str, ...]]:
+    """By sweep of a figure, the axes of its experiment."""
+    needs = known_figures()[name].needs.items()
+    return {sweep: tuple(axis.name for axis in EXPERIMENTS[kind].axes) for sweep, kind in needs}
 
 
 def _metric(name: str, metric: str | None) -> str:
-    known = FIGURES[name].metrics
+    known = known_figures()[name].metrics
     if metric is None:
         return known[0] if known else ""
     if metric not in known:
@@ -55,7 +86,7 @@ def _metric(name: str, metric: str | None) -> str:
 def draw(name: str, source: Source) -> Figure:
     """The figure's module on rows at hand."""
     with matplotlib.rc_context(source.style.rc()):
-        figure: Figure = import_module(f"colrun.figures.{FIGURES[name].module}").draw(source)
+        figure: Figure = import_module(known_figures()[name].module).draw(source)
     return figure
 
 

@@ -8,52 +8,26 @@
   const chart = document.getElementById("chart");
   const readout = document.getElementById("readout");
   const SVG = "http://www.w3.org/2000/svg";
-  const AXES = [
-    ["reading", "reading", (v) => v],
-    ["cell", "cell", (v) => v],
-    ["columns", "C, columns", (v) => String(v)],
-    ["width", "W, width", (v) => String(v)],
-    ["step_size", "step size α", (v) => (v ? v.toExponential().replace("e-", "e−") : "none: w is fixed")],
-  ];
+  const AXES = data.axes; // { name, title, usual }
+  const WORDS = { step_size: (v) => (v ? v.toExponential().replace("e-", "e−") : "none: w is fixed") };
   const STATISTICS = { mean: "mean ± one standard error", median: "median and quartiles" };
   const state = { metric: Object.keys(data.metrics)[0], statistic: "mean", hidden: new Set(), level: null, curve: null };
 
   // ---- what is chosen ------------------------------------------------------------------------------------------
   /** Values of an axis that exist together with what is chosen on the axes before it. */
   function offered(place) {
-    const before = AXES.slice(0, place).map(([key]) => key);
+    const before = AXES.slice(0, place).map((axis) => axis.name);
     const fitting = data.settings.filter((s) => before.every((key) => s[key] === state[key]));
-    return [...new Set(fitting.map((s) => s[AXES[place][0]]))].sort((a, b) => (typeof a === "number" ? a - b : 0));
+    return [...new Set(fitting.map((s) => s[AXES[place].name]))].sort((a, b) => (typeof a === "number" ? a - b : 0));
   }
 
   /** The nearest setting that exists: what was chosen is kept where it can be. */
   function settle() {
-    const usual = { columns: [20], width: [50], step_size: [0, 0.01] };
-    AXES.forEach(([key], place) => {
+    AXES.forEach(({ name, usual }, place) => {
       const values = offered(place);
-      if (!values.includes(state[key])) state[key] = (usual[key] ?? []).find((v) => values.includes(v)) ?? values[0];
+      if (!values.includes(state[name])) state[name] = usual.find((v) => values.includes(v)) ?? values[0];
     });
-    const setting = data.settings.find((s) => AXES.every(([key]) => s[key] === state[key]));
-    return setting.curves.slice().sort(byName);
-  }
-
-  const FAMILIES = ["master-user", "master-user-no-meta", "tbptt", "tbptt-block"];
-  function byName(a, b) {
-    const rank = (c) => (FAMILIES.indexOf(c.family) + FAMILIES.length + 1) % (FAMILIES.length + 1);
-    return rank(a) - rank(b) || a.family.localeCompare(b.family) || (a.window ?? 0) - (b.window ?? 0);
-  }
-
-  /** Colour by window, so that sliding and block forms share one; other estimators take what is left. */
-  function styles(curves) {
-    const windows = [...new Set(curves.filter((c) => c.family.startsWith("tbptt")).map((c) => c.window))].sort((a, b) => a - b);
-    const others = curves.filter((c) => !FAMILIES.includes(c.family)).map((c) => c.name);
-    return new Map(curves.map((c) => {
-      if (c.family === "master-user") return [c.name, { colour: "var(--ink)", width: 3, dash: "" }];
-      if (c.family === "master-user-no-meta") return [c.name, { colour: "var(--c1)", width: 2.5, dash: "" }];
-      const place = c.family.startsWith("tbptt") ? windows.indexOf(c.window) : windows.length + others.indexOf(c.name);
-      const dash = c.family === "tbptt-block" ? "5 4" : c.family === "tbptt" ? "" : "9 3 2 3";
-      return [c.name, { colour: `var(--c${(place % 8) + 1})`, width: 1.8, dash }];
-    }));
+    return data.settings.find((s) => AXES.every(({ name }) => s[name] === state[name])).curves;
   }
 
   // ---- small makers --------------------------------------------------------------------------------------------
@@ -89,17 +63,16 @@
     return label;
   }
 
-  function controls(curves, look, focus) {
+  function controls(curves, focus) {
     form.replaceChildren();
-    AXES.forEach(([key, title, show], place) => {
-      form.append(picker(key, title, offered(place).map((value) => [value, show(value)])));
+    AXES.forEach(({ name, title }, place) => {
+      form.append(picker(name, title, offered(place).map((value) => [value, (WORDS[name] ?? String)(value)])));
     });
     form.append(picker("metric", "metric", Object.entries(data.metrics).map(([key, [title]]) => [key, title])));
     form.append(picker("statistic", "shown as", Object.entries(STATISTICS)));
     const box = element("fieldset");
     box.append(element("legend", {}, "estimators"));
     for (const curve of curves) {
-      const style = look.get(curve.name);
       const label = element("label");
       const input = element("input", { type: "checkbox", name: "estimator", value: curve.name });
       input.checked = !state.hidden.has(curve.name);
@@ -109,7 +82,7 @@
         draw();
       });
       const key = svg("svg", { viewBox: "0 0 36 12", "aria-hidden": "true" });
-      key.append(svg("line", { x1: 1, x2: 35, y1: 6, y2: 6, stroke: style.colour, "stroke-width": style.width, "stroke-dasharray": style.dash }));
+      key.append(svg("line", { x1: 1, x2: 35, y1: 6, y2: 6, stroke: curve.colour, "stroke-width": curve.width, "stroke-dasharray": curve.dash }));
       label.append(input, key, document.createTextNode(curve.name));
       box.append(label);
     }
@@ -145,7 +118,7 @@
   }
 
   function draw() {
-    const curves = settle(), look = styles(curves);
+    const curves = settle();
     const shown = curves.filter((c) => !state.hidden.has(c.name) && c[state.metric]);
     const W = Math.max(300, chart.clientWidth), H = Math.round(Math.min(Math.max(W * 0.56, 300), 520));
     const pad = { left: percent() ? 48 : 58, right: W < 560 ? 46 : 118, top: 34, bottom: 58 };
@@ -184,20 +157,19 @@
 
     const ends = [];
     for (const curve of shown) {
-      const style = look.get(curve.name);
       const points = curve.lateral.map((level, k) => [x(level), ...values(curve, k)]).filter((p) => p[1] !== null);
       if (!points.length) continue;
       const group = svg("g", { "data-curve": curve.name });
       const line = (pairs) => pairs.map(([px, py]) => `${px.toFixed(1)},${y(py).toFixed(1)}`).join(" ");
       const band = [...points.map((p) => [p[0], p[3]]), ...points.map((p) => [p[0], p[2]]).reverse()];
-      group.append(svg("polygon", { points: line(band), fill: style.colour, opacity: 0.16 }));
-      group.append(svg("polyline", { class: "curve", points: line(points), fill: "none", stroke: style.colour, "stroke-width": style.width, "stroke-dasharray": style.dash, "stroke-linejoin": "round" }));
-      for (const p of points) group.append(svg("circle", { cx: p[0].toFixed(1), cy: y(p[1]).toFixed(1), r: 2.4, fill: style.colour }));
+      group.append(svg("polygon", { points: line(band), fill: curve.colour, opacity: 0.16 }));
+      group.append(svg("polyline", { class: "curve", points: line(points), fill: "none", stroke: curve.colour, "stroke-width": curve.width, "stroke-dasharray": curve.dash, "stroke-linejoin": "round" }));
+      for (const p of points) group.append(svg("circle", { cx: p[0].toFixed(1), cy: y(p[1]).toFixed(1), r: 2.4, fill: curve.colour }));
       picture.append(group);
       const last = points[points.length - 1];
-      if (curve.family !== "tbptt-block") {
-        const short = curve.family === "tbptt" ? String(curve.window) : W < 560 ? curve.name.split("-").map((w) => w[0].toUpperCase()).join("") : curve.name;
-        ends.push({ x: last[0] + 8, y: y(last[1]), text: short, colour: style.colour, curve: curve.name });
+      if (curve.end) {
+        const short = W < 560 && curve.end === curve.name ? curve.name.split("-").map((w) => w[0].toUpperCase()).join("") : curve.end;
+        ends.push({ x: last[0] + 8, y: y(last[1]), text: short, colour: curve.colour, curve: curve.name });
       }
     }
     ends.sort((a, b) => a.y - b.y);
@@ -207,7 +179,7 @@
     for (const end of ends) picture.append(svg("text", { class: "end", x: end.x, y: end.y + 4, fill: end.colour, "data-end": end.curve }, end.text));
     chart.querySelector("svg").replaceWith(picture);
 
-    now = { shown, levels, x, W, look };
+    now = { shown, levels, x, W };
     const lost = shown.reduce((sum, c) => sum + c.diverged.reduce((a, b) => a + b, 0), 0);
     const counts = shown.flatMap((c) => c.n);
     const n = counts.length ? `${Math.min(...counts)}${Math.min(...counts) === Math.max(...counts) ? "" : ` to ${Math.max(...counts)}`}` : "0";
@@ -216,7 +188,7 @@
     chart.setAttribute("aria-label", `${title} against lateral connections, reading ${state.reading}, cell ${state.cell}, ${state.columns} columns of width ${state.width}: ${shown.length} curves`);
     table(shown, levels);
     point();
-    return [curves, look];
+    return curves;
   }
 
   function described(curve, level) {
@@ -316,8 +288,7 @@
   });
 
   function update(focus) {
-    const [curves, look] = draw();
-    controls(curves, look, focus);
+    controls(draw(), focus);
   }
   new ResizeObserver(() => { if (now && Math.abs(chart.clientWidth - now.W) > 1) draw(); }).observe(chart);
   update();

@@ -4,19 +4,20 @@ import base64
 import io
 import json
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from colrun.claims import CLAIMS
+from colrun.claims import known_claims
 from colrun.claims.judge import Judged, judge, judge_plugins
 from colrun.errors import InvalidValueError
-from colrun.figures import FIGURES
+from colrun.experiments import EXPERIMENTS
+from colrun.figures import known_figures
 from colrun.figures.make import make, save
-from colrun.report.curves import curves
+from colrun.report.curves import explorer
 from colrun.store.kept import Rows, where_rows
 
 if TYPE_CHECKING:
@@ -74,15 +75,16 @@ class Content:
 
 def gather(results: Path) -> Content:
     """Read each sweep once, judge, draw and summarise."""
-    names = dict.fromkeys(sweep for entry in FIGURES.values() for sweep in entry.needs)
-    names |= dict.fromkeys(sweep for claim in CLAIMS.values() for sweep in claim.sweeps)
+    names = dict.fromkeys(sweep for entry in known_figures().values() for sweep in entry.needs)
+    names |= dict.fromkeys(sweep for claim in known_claims().values() for sweep in claim.sweeps)
     found = [rows for name in names if (rows := where_rows(results, name)) is not None]
     sources = {rows.sweep: Source(rows, rows.load(), runs(rows.folder)) for rows in found}
     frames = {name: source.frame for name, source in sources.items()}
-    aligned = [frame for frame in frames.values() if set(frame["experiment"]) == {"alignment"}]
+    kind = next(kind for kind in EXPERIMENTS.values() if kind.explored)
+    shown = [frame for frame in frames.values() if set(frame["experiment"]) == {kind.name}]
     return Content(
         tuple(judge(frames)), tuple(judge_plugins(frames)),
-        tuple(figures(results)), tuple(sources.values()), curves(aligned),
+        tuple(figures(results, frames)), tuple(sources.values()), explorer(shown, kind.explored),
     )  # fmt: skip
 
 
@@ -99,13 +101,13 @@ def runs(folder: Path) -> tuple[dict[str, Any], ...]:
     return tuple(found)
 
 
-def figures(results: Path) -> Iterator[Drawn]:
+def figures(results: Path, frames: Mapping[str, pd.DataFrame]) -> Iterator[Drawn]:
     """Every figure that has rows, and the drawings."""
     from matplotlib import pyplot as plt
 
-    for name, entry in FIGURES.items():
+    for name, entry in known_figures().items():
         try:
-            figure, rows = make(name, results)
+            figure, rows = make(name, results, load=lambda rows: frames[rows.sweep])
         except InvalidValueError:  # no rows
             continue
         address = picture(figure)

@@ -7,7 +7,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from colrun import __version__
-from colrun.claims import CLAIMS
+from colrun.claims import known_claims
 from colrun.claims.show import amount, counts, heading, lost, phrases
 from colrun.report.gather import Content
 from colrun.store.kept import Rows
@@ -48,7 +48,7 @@ def rows_of_claims(content: Content) -> list[dict[str, Any]]:
             "entry": entry,
             "judged": [found for found in (*content.claims, *content.others) if found.claim == name],
         }
-        for name, entry in CLAIMS.items()
+        for name, entry in known_claims().items()
     ]
 
 

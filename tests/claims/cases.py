@@ -5,7 +5,7 @@ from functools import cache
 
 import pandas as pd
 
-from colrun.claims.scope import LEVELS
+from colrun.verdicts.scope import LEVELS
 from tests.claims.tables import ERROR, META, RNN, Mean, alignment, cost, decay
 
 Frames = dict[str, pd.DataFrame]

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable
 
 import pandas as pd
 
-from colrun.claims.scope import LEVELS
 from colrun.estimators import parse_estimator
 from colrun.networks.readings import READINGS, SWITCHES
+from colrun.verdicts.scope import LEVELS
 
 SEEDS = range(26)
 SPREAD = 0.05

@@ -8,12 +8,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from colrun.claims import CLAIMS, get_claim
+from colrun.claims import get_claim, known_claims
 from colrun.claims.judge import Judged, estimators, judge, judge_plugins
-from colrun.claims.verdict import DIVERGED, NO_DATA, NOT_REPRODUCED, REPRODUCED, NoDataError, Verdict
 from colrun.estimators import EstimatorName
+from colrun.verdicts.verdict import DIVERGED, NO_DATA, NOT_REPRODUCED, REPRODUCED, NoDataError, Verdict
 from tests.claims.cases import CASES, Frames, at, frames, grids, rnn
 from tests.claims.tables import ERROR, alignment, diverging
+
+CLAIMS = known_claims()
 
 
 def decided(claim: str, given: Frames) -> Verdict:

@@ -5,10 +5,11 @@ import itertools
 import numpy as np
 import pandas as pd
 
+from colrun.drawing.source import Source
+from colrun.drawing.style import STYLES
 from colrun.estimators import parse_estimator
-from colrun.figures import FIGURES
-from colrun.figures.source import Source
-from colrun.figures.style import STYLES
+from colrun.figures import known_figures
+from colrun.figures.make import axes_of, plan_of
 from colrun.sweep.file import Sweep, read_sweep
 from colrun.sweep.plan import entries
 
@@ -125,9 +126,10 @@ MADE = {"estimators": everything, "cost": prices, "grouping": grouped}
 
 def source(figure: str, style: str = "paper", metric: str | None = None, seeds: str = "0:4") -> Source:
     """What a figure is drawn from, complete."""
-    entry = FIGURES[figure]
+    entry = known_figures()[figure]
     chosen = metric or (entry.metrics[0] if entry.metrics else "")
     if any(sweep in MADE for sweep in entry.needs):
-        return Source({sweep: MADE[sweep]() for sweep in entry.needs}, {}, STYLES[style], chosen)
+        return Source({sweep: MADE[sweep]() for sweep in entry.needs}, {}, STYLES[style], chosen, axes_of(figure))
     plans = {sweep: plan(sweep, seeds) for sweep in entry.needs}
-    return Source({name: table(each) for name, each in plans.items()}, dict(plans), STYLES[style], chosen)
+    frames = {name: table(each) for name, each in plans.items()}
+    return Source(frames, {name: plan_of(each) for name, each in plans.items()}, STYLES[style], chosen, axes_of(figure))

@@ -14,11 +14,14 @@ from matplotlib.lines import Line2D
 from matplotlib.text import Annotation, Text
 from numpy.typing import NDArray
 
+from colrun.drawing import FORMATS
+from colrun.drawing.source import Source
 from colrun.errors import InvalidValueError
-from colrun.figures import FIGURES, FORMATS
+from colrun.figures import known_figures
 from colrun.figures.make import draw, save
-from colrun.figures.source import Source
 from tests.figures.tables import source
+
+FIGURES = known_figures()
 
 
 def texts(figure: Figure) -> list[Text]:

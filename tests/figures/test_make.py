@@ -4,8 +4,10 @@ import subprocess
 
 import pytest
 
-from colrun.figures import FIGURES
+from colrun.figures import known_figures
 from tests.runs import ROOT
+
+FIGURES = known_figures()
 
 
 def commands(target: str) -> list[list[str]]:

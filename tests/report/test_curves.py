@@ -6,9 +6,11 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from colrun.experiments import EXPERIMENTS
 from colrun.report.curves import STATISTICS, curves
 from tests.claims.tables import ERROR, alignment, diverging
 
+AXES = list(EXPERIMENTS["alignment"].explored)
 EVERY = {"alignment_released": 0.5, "cosine": 0.25, "norm_ratio": 2.0}
 
 
@@ -20,7 +22,7 @@ def table(**changes: Any) -> pd.DataFrame:
 
 
 def test_statistics_of_a_curve() -> None:
-    (setting,) = curves([table()])["settings"]
+    (setting,) = curves([table()], AXES)["settings"]
     assert {key: setting[key] for key in ("reading", "cell", "columns", "width", "step_size")} == {
         "reading": "text", "cell": "additive", "columns": 20, "width": 50, "step_size": 0.0,
     }  # fmt: skip
@@ -35,11 +37,11 @@ def test_statistics_of_a_curve() -> None:
 
 
 def test_diverged_rows_are_counted_and_left_out() -> None:
-    (setting,) = curves([diverging(table(), 6 / 26)])["settings"]
+    (setting,) = curves([diverging(table(), 6 / 26)], AXES)["settings"]
     user, _ = setting["curves"]
     assert (user["n"], user["diverged"]) == ([26] * 3, [6] * 3)
     assert user["mae"][0] == pytest.approx([1e-7] * 3)
-    (setting,) = curves([diverging(table(), 1.0)])["settings"]
+    (setting,) = curves([diverging(table(), 1.0)], AXES)["settings"]
     assert setting["curves"][0]["alignment"] == [[None] * 3] * 5
     assert json.dumps(setting, allow_nan=False)
 
@@ -48,7 +50,7 @@ def test_a_network_of_two_sweeps_counts_once_and_others_stay_apart() -> None:
     other = table().assign(mask_recurrence=False, alignment=0.1)
     wider = table(width=100)
     learning = table(steps=[1e-2], cell="feedforward", reading="release")
-    found = curves([table(), table(), other, wider, learning])["settings"]
+    found = curves([table(), table(), other, wider, learning], AXES)["settings"]
     assert [(s["reading"], s["cell"], s["width"], s["step_size"]) for s in found] == [
         ("text", "additive", 50, 0.0), ("text", "additive", 100, 0.0), ("release", "feedforward", 50, 0.01),
     ]  # fmt: skip
@@ -57,4 +59,4 @@ def test_a_network_of_two_sweeps_counts_once_and_others_stay_apart() -> None:
 
 
 def test_nothing() -> None:
-    assert curves([]) == {"metrics": {}, "settings": []}
+    assert curves([], AXES) == {"metrics": {}, "settings": []}

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from colrun.claims import CLAIMS
+from colrun.claims import known_claims
 from colrun.report.page import embedded
 from tests.runs import DECAY, TINY, colrun, files, write
 
@@ -70,7 +70,7 @@ def test_the_page(text: str) -> None:
     page = Page(text)
     ids = [attributes["id"] for _, attributes in page.attributes if "id" in attributes]
     assert len(ids) == len(set(ids))
-    assert {f"claim-{name}" for name in CLAIMS} <= set(ids)
+    assert {f"claim-{name}" for name in known_claims()} <= set(ids)
     assert {"figure-rnn-alignment", "figure-state-decay", "explorer", "provenance"} <= set(ids)
     for tag, attributes in page.attributes:
         for name in ("src", "href"):

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from colrun.experiments import axes
 from colrun.experiments.declare import Column, Experiment, expand_plain, flag, real, text, whole
+from tests.toy.shown import CLAIMS, FIGURES
 
 
 @dataclass(frozen=True)
@@ -40,4 +41,6 @@ EXPERIMENT = Experiment(
     takes_estimators=False,
     along=("step",),
     times=("took",),
+    figures=FIGURES,
+    claims=CLAIMS,
 )

@@ -3,15 +3,17 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
+from colrun.experiments.alignment.claims import CLAIMS
+from colrun.experiments.alignment.figures import EXPLORED, FIGURES
 from colrun.experiments.alignment.work import seconds
 from colrun.experiments.declare import ESTIMATOR, ORIGIN, Experiment, Skip, Values, flag, real, text, whole
 from colrun.experiments.network import SETTING, SHAPE, MeasuredConfig, batch_size, expand_measured, undefined
-from colrun.metric_names import GROUP_METRICS, METRICS, SPREAD
+from colrun.quality import GROUP_METRICS, MEASURED, SPREAD
 
 COLUMNS = (
     *SHAPE,
     *ESTIMATOR,
-    *real(*METRICS[:-1]),
+    *real(*MEASURED[:-1]),
     *whole("compared", "lateral_weights"),
     *real("max_error"),
     *flag("diverged"),
@@ -48,4 +50,7 @@ EXPERIMENT = Experiment(
     numerics=3,
     undefined=undefined,
     by_kernels=True,
+    figures=FIGURES,
+    claims=CLAIMS,
+    explored=EXPLORED,
 )

@@ -6,8 +6,8 @@ from colrun.engine import Metrics, measure
 from colrun.estimators import EstimatorName, parse_estimator
 from colrun.experiments.declare import Row
 from colrun.experiments.network import MeasuredConfig, batch_size
-from colrun.metric_names import GROUP_METRICS, SPREAD
 from colrun.networks.batch import Batch
+from colrun.quality import GROUP_METRICS, SPREAD
 from colrun.testbed import DTYPES
 
 

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 
+from colrun.experiments.cost.claims import CLAIMS
+from colrun.experiments.cost.figures import FIGURES
 from colrun.experiments.cost.work import seconds
 from colrun.experiments.declare import ESTIMATOR, ORIGIN, Experiment, Skip, Values, flag, real, text, whole
 from colrun.experiments.network import SETTING, SHAPE, NetworkConfig, expand_networks, undefined
@@ -35,4 +37,6 @@ EXPERIMENT = Experiment(
     numerics=1,
     undefined=undefined,
     times=("seconds",),
+    figures=FIGURES,
+    claims=CLAIMS,
 )

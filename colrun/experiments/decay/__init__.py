@@ -6,6 +6,8 @@ Rows: one per step (0 is the start) and quantity, `h` (hidden state) or `memory`
 from dataclasses import dataclass
 
 from colrun.experiments import axes
+from colrun.experiments.decay.claims import CLAIMS
+from colrun.experiments.decay.figures import FIGURES
 from colrun.experiments.declare import Experiment, expand_plain, flag, real, text, whole
 from colrun.experiments.network import DTYPES
 
@@ -47,4 +49,6 @@ EXPERIMENT = Experiment(
     numerics=1,
     takes_estimators=False,
     along=("step", "quantity"),
+    figures=FIGURES,
+    claims=CLAIMS,
 )

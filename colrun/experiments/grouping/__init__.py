@@ -7,6 +7,7 @@ from colrun.experiments import axes
 from colrun.experiments.alignment import COLUMNS
 from colrun.experiments.alignment.work import seconds
 from colrun.experiments.declare import Experiment, Skip, Values, text
+from colrun.experiments.grouping.figures import FIGURES
 from colrun.experiments.network import MeasuredConfig, batch_size, expand_measured, undefined
 
 DENSE_RNN = "dense-rnn"
@@ -44,4 +45,5 @@ EXPERIMENT = Experiment(
     numerics=2,
     undefined=undefined,
     by_kernels=True,
+    figures=FIGURES,
 )

@@ -1,1 +1,0 @@
-"""From rows to the numbers that figures and claims show: pure functions of DataFrames."""
