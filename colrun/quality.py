@@ -8,8 +8,6 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Metric:
-    """One metric."""
-
     label: str
     """At an axis."""
     summary: str

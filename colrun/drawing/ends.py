@@ -11,8 +11,6 @@ from colrun.drawing.style import Colour, Style
 
 @dataclass(frozen=True)
 class End:
-    """Of a curve."""
-
     x: float
     y: float
     text: str

@@ -33,7 +33,6 @@ def unit(
 
 def write(ax: Axes, style: Style, at: Point, text: str, colour: Colour = BLACK, ha: str = "center", bold: bool = False,
           small: bool = False) -> None:  # fmt: skip
-    """Text at a point."""
     ax.text(*at, text, color=colour, ha=ha, va="center", zorder=6, fontweight="bold" if bold else "normal",
             fontsize=style.small if small else style.font, gid="text")  # fmt: skip
 

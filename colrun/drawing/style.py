@@ -75,8 +75,6 @@ STYLES = {"paper": Style("paper", 7.5, 1.0, 1.0), "talk": Style("talk", 13.0, 1.
 
 @dataclass(frozen=True)
 class Look:
-    """Of one curve."""
-
     colour: Colour
     dash: Any = SOLID
     marker: str = ""

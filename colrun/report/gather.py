@@ -31,8 +31,6 @@ DPI = 160
 
 @dataclass(frozen=True)
 class Drawn:
-    """A figure."""
-
     name: str
     summary: str
     address: str
@@ -42,7 +40,7 @@ class Drawn:
 
 
 @dataclass(frozen=True)
-class Source:
+class SweepRows:
     """A sweep, its rows and the runs that made them."""
 
     rows: Rows
@@ -62,14 +60,12 @@ class Source:
 
 @dataclass(frozen=True)
 class Content:
-    """The whole page."""
-
     claims: tuple[Judged, ...]
     """As the paper has them."""
     others: tuple[Judged, ...]
     """The same asked of plug-ins."""
     figures: tuple[Drawn, ...]
-    sources: tuple[Source, ...]
+    sources: tuple[SweepRows, ...]
     explorer: dict[str, Any]
 
 
@@ -78,7 +74,7 @@ def gather(results: Path) -> Content:
     names = dict.fromkeys(sweep for entry in known_figures().values() for sweep in entry.needs)
     names |= dict.fromkeys(sweep for claim in known_claims().values() for sweep in claim.sweeps)
     found = [rows for name in names if (rows := where_rows(results, name)) is not None]
-    sources = {rows.sweep: Source(rows, rows.load(), runs(rows.folder)) for rows in found}
+    sources = {rows.sweep: SweepRows(rows, rows.load(), runs(rows.folder)) for rows in found}
     frames = {name: source.frame for name, source in sources.items()}
     kind = next(kind for kind in EXPERIMENTS.values() if kind.explored)
     shown = [frame for frame in frames.values() if set(frame["experiment"]) == {kind.name}]

@@ -65,5 +65,4 @@ def decide(scope: tuple[int, int], numbers: Iterable[Number], notes: Iterable[st
 
 
 def of(group: str, label: str, found: Estimate, holds: bool | None = None, bound: str = "", unit: str = "%") -> Number:
-    """A number from an estimate."""
     return Number(group, label, found.value, found.error, found.n, holds, bound, unit)

@@ -60,3 +60,20 @@ def test_a_network_of_two_sweeps_counts_once_and_others_stay_apart() -> None:
 
 def test_nothing() -> None:
     assert curves([], AXES) == {"metrics": {}, "settings": []}
+
+
+def test_looks_and_order_are_those_of_the_table_of_estimators() -> None:
+    names = ["tbptt-block-40", "tbptt-40", "tbptt-1", "snap-2", "master-user", "elman"]
+    rows = alignment(lambda *_: 0.5, names, levels=(0.0,)).assign(**EVERY)
+    mine = rows[rows["estimator"] == "elman"].assign(estimator="mine")  # a plug-in that is not at hand
+    (setting,) = curves([rows, mine], AXES)["settings"]
+    found = [(curve["name"], curve["colour"], curve["dash"], curve["end"]) for curve in setting["curves"]]
+    assert found == [
+        ("master-user", "var(--ink)", "", "master-user"),
+        ("elman", "var(--c3)", "2 3", "elman"),
+        ("mine", "var(--c4)", "5 4", "mine"),
+        ("snap-2", "var(--c5)", "", "snap-2"),
+        ("tbptt-1", "var(--c1)", "", "1"),
+        ("tbptt-40", "var(--c2)", "", "40"),
+        ("tbptt-block-40", "var(--c2)", "5 4", ""),
+    ]

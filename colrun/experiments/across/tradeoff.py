@@ -18,7 +18,7 @@ def tradeoff(quality: pd.DataFrame, cost: pd.DataFrame) -> pd.DataFrame:
     Columns: those of `JOINED`; for each of `METRICS` its mean over networks that did not diverge and `<metric>_sem`;
     `networks`, how many those are, and `diverged`, how many did; each of `COSTS`, means over the networks of `cost`.
     """
-    keys = list(JOINED)
+    keys = [name for name in JOINED if name in quality and name in cost]
     kept = quality[~quality["diverged"]].groupby(keys, dropna=False)
     means = kept[list(METRICS)].mean()
     errors = kept[list(METRICS)].sem().rename(columns=lambda name: f"{name}_sem")

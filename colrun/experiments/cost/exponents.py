@@ -36,16 +36,17 @@ def fit_exponents(frame: pd.DataFrame) -> pd.DataFrame:
     nothing), and `difference` = exponent - theory. Sets of fewer than three points are left out.
     """
     rows = []
+    known = [name for name in (*NAME, *SETTING, *SWITCHES) if name in frame]
     for axis in AXES:
         varied = GROWN[axis]
-        fixed = [name for name in (*NAME, *SETTING, *SWITCHES) if name != varied]
+        fixed = [name for name in known if name != varied]
         for key, group in frame.groupby(fixed, dropna=False, sort=True):
             means = group.groupby(varied)[["parameters", *QUANTITIES]].mean()
             if len(means) < LEAST_POINTS:
                 continue
             x = (means["parameters"] if axis == "parameters" else means.index.to_series()).to_numpy(dtype=float)
             same = dict(zip(fixed, key, strict=True)) | {varied: None}
-            common = {name: same[name] for name in (*NAME, *SETTING)} | {"axis": axis, "points": len(means)}
+            common = {name: same.get(name) for name in (*NAME, *SETTING)} | {"axis": axis, "points": len(means)}
             common |= {"smallest": x.min(), "largest": x.max()}
             even = axis == "parameters" and same["lateral"] in (0, cast(int, same["columns"]) - 1)
             for quantity in QUANTITIES:

@@ -72,7 +72,7 @@ def _panel(ax: Axes, style: Style, frame: pd.DataFrame, fits: pd.DataFrame, look
         same = rows_of(frame, pair)
         for name in SETTING:
             value = fit[name].iloc[0]
-            if name != varied:
+            if name != varied and name in same:
                 same = same[same[name].isna() if pd.isna(value) else same[name] == value]
         means = same.groupby(varied)[["parameters", quantity]].mean()
         x = means["parameters"] if axis == "parameters" else means.index.to_series()
