@@ -6,18 +6,18 @@ from collections.abc import Callable, Iterable, Mapping
 import torch
 from torch import Tensor
 
-from colrun import metrics
-from colrun.engine import credit_gradients, dense_gradients, estimator_of, measure, torch_gradients
+from colrun.engine import metrics
+from colrun.engine.batch import Batch
+from colrun.engine.measure import credit_gradients, dense_gradients, estimator_of, measure, torch_gradients
+from colrun.engine.trajectory import run
 from colrun.errors import InvalidValueError, choose, positive_int
 from colrun.estimators import parse_estimator, refuse_undefined
 from colrun.estimators.stochastic import Stochastic
 from colrun.networks.architecture import Architecture
 from colrun.networks.base import Gradients, Network
-from colrun.networks.batch import Batch
 from colrun.networks.columnar import ColumnarNetwork, build
 from colrun.networks.dense import DenseBatch, DenseNetwork, build_dense
 from colrun.networks.readings import SWITCHES
-from colrun.networks.trajectory import run
 from colrun.testbed import Sequence, as_dtype, check_step_size
 
 FORMS = ("credit", "torch", "online")

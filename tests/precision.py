@@ -3,10 +3,10 @@
 import torch
 from torch import Tensor
 
-from colrun.engine import measure
+from colrun.engine.batch import Batch
+from colrun.engine.measure import measure
 from colrun.estimators import parse_estimator
 from colrun.networks.architecture import Architecture
-from colrun.networks.batch import Batch
 from colrun.networks.columnar import build
 from colrun.testbed import sequence
 

@@ -9,8 +9,8 @@ import pytest
 import torch
 
 import colrun
+from colrun.engine.metrics import METRICS
 from colrun.errors import InvalidValueError
-from colrun.metrics import METRICS
 from colrun.networks.readings import SWITCHES
 from tests import oracle
 from tests.oracle import relative_error

@@ -8,14 +8,15 @@ import pytest
 import torch
 from scipy.special import expit  # type: ignore[import-untyped]
 
-from colrun.compiled.contract import compared, gradient
-from colrun.compiled.run import Compiled
-from colrun.engine import measure, measure_torch
+from colrun.compiling import Array
+from colrun.engine import batch as batches
+from colrun.engine import cells
+from colrun.engine.batch import Batch
+from colrun.engine.contract import compared, gradient
+from colrun.engine.measure import measure, measure_torch
+from colrun.engine.run import Compiled
 from colrun.estimators import EstimatorName, parse_estimator
-from colrun.kernels import Array, cells
-from colrun.networks import batch as batches
 from colrun.networks.architecture import Architecture
-from colrun.networks.batch import Batch
 from colrun.networks.cells import CELLS
 from colrun.networks.columnar import build
 from colrun.networks.lateral import FEW

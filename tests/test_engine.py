@@ -6,10 +6,10 @@ import pytest
 import torch
 
 import colrun
-from colrun.engine import measure
+from colrun.engine.batch import Batch
+from colrun.engine.measure import measure
+from colrun.engine.metrics import METRICS
 from colrun.estimators import parse_estimator
-from colrun.metrics import METRICS
-from colrun.networks.batch import Batch
 from colrun.networks.columnar import ColumnarNetwork
 from colrun.testbed import Sequence
 from tests import oracle

@@ -6,10 +6,10 @@ import pytest
 import torch
 
 import colrun
-from colrun.engine import measure
+from colrun.engine.batch import Batch
+from colrun.engine.measure import measure
+from colrun.engine.metrics import BY_GROUP, GROUP_METRICS, GROUPS, compare, diverged
 from colrun.estimators import parse_estimator
-from colrun.metrics import BY_GROUP, GROUP_METRICS, GROUPS, compare, diverged
-from colrun.networks.batch import Batch
 
 
 def metrics(truth: list[float], estimate: list[float], exists: list[bool] | None = None) -> dict[str, float]:

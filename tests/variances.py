@@ -2,10 +2,10 @@
 
 import torch
 
-from colrun.engine import measure
+from colrun.engine.batch import Batch
+from colrun.engine.measure import measure
 from colrun.estimators import ESTIMATORS, parse_estimator
 from colrun.networks.architecture import Architecture
-from colrun.networks.batch import Batch
 
 NAMES = [parse_estimator(name) for name, entry in ESTIMATORS.items() if entry.stochastic]
 SETTINGS: list[tuple[str, str, float | None]] = [

@@ -12,14 +12,14 @@ import torch
 from colrun.bench.operations import operations
 from colrun.bench.plain import measure_plain
 from colrun.bench.vectorised import measure_vectorised
-from colrun.compiled.contract import compared
-from colrun.compiled.run import Compiled
-from colrun.engine import TRUTH, by_family, measure
+from colrun.engine.batch import Batch
+from colrun.engine.contract import compared
+from colrun.engine.measure import TRUTH, by_family, measure
+from colrun.engine.run import Compiled
 from colrun.estimators import EstimatorName, get_estimator
 from colrun.estimators.base import StateCredit
 from colrun.experiments.grids import alignment_block_size
 from colrun.networks.architecture import Architecture
-from colrun.networks.batch import Batch
 from colrun.networks.columnar import build
 from colrun.testbed import sequence
 
@@ -111,7 +111,7 @@ def first_call_seconds(work: Work) -> float:
 
 def drawing_seconds(work: Work) -> float:
     """CPU time per network of drawing weights, numbers and data."""
-    from colrun.networks import batch
+    from colrun.engine import batch
 
     def draw() -> None:
         batch._drawn.cache_clear()

@@ -7,8 +7,8 @@ for each truncation window: the published online forms of estimators/ on a step 
 import torch
 from torch import Tensor
 
+from colrun.engine.metrics import compare
 from colrun.estimators import EstimatorName, get_estimator
-from colrun.metrics import compare
 from colrun.networks.base import Gradients
 from colrun.networks.cells import get_cell
 from colrun.networks.columnar import ColumnarNetwork

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from colrun.networks.trajectory import Trajectory
+from colrun.engine.trajectory import Trajectory
 
 
 class Adjoint(NamedTuple):

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 import torch
 from torch import Tensor
 
+from colrun.engine.contraction import contract, spread
+from colrun.engine.trajectory import Trajectory
 from colrun.estimators.theory import Power
 from colrun.networks.base import Gradients, Network
-from colrun.networks.contraction import contract, spread
 from colrun.networks.dense import DenseBatch
-from colrun.networks.trajectory import Trajectory
 
 if TYPE_CHECKING:
-    from colrun.compiled import Compiled
+    from colrun.engine.run import Compiled
 
 
 class Predicted(NamedTuple):

@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
+from colrun.engine.trajectory import Trajectory
 from colrun.estimators.adjoint import Adjoint, as_credit, own_loss, pull_back
 from colrun.estimators.base import Online, StateCredit, predict
 from colrun.estimators.theory import Power
 from colrun.networks.base import Gradients, Network
 from colrun.networks.dense import DenseBatch
-from colrun.networks.trajectory import Trajectory
 
 if TYPE_CHECKING:
-    from colrun.compiled import Compiled
+    from colrun.engine.run import Compiled
 
 
 class OnlineBPTT(Online):

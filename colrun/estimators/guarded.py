@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from torch import Tensor
 
+from colrun.engine.trajectory import Trajectory
 from colrun.estimators.base import Estimator, Online, StateCredit
 from colrun.estimators.plugins import Plugin, PluginError
 from colrun.networks.base import Gradients, Network
 from colrun.networks.dense import DenseBatch
-from colrun.networks.trajectory import Trajectory
 
 if TYPE_CHECKING:
-    from colrun.compiled import Compiled
+    from colrun.engine.run import Compiled
 
 
 @contextmanager

@@ -28,15 +28,15 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
+from colrun.engine.contraction import PreactivationCredit
+from colrun.engine.trajectory import Trajectory
+from colrun.estimators import kf_rtrl_kernels as kronecker
 from colrun.estimators.base import Online
 from colrun.estimators.kf_rtrl_online import OnlineKFRTRL
 from colrun.estimators.stochastic import Credit, Signs, Stochastic, balance, learner_jacobian, learner_loss
 from colrun.estimators.theory import Power
-from colrun.kernels import kronecker
 from colrun.networks.base import Network
 from colrun.networks.columnar import ColumnarNetwork
-from colrun.networks.contraction import PreactivationCredit
-from colrun.networks.trajectory import Trajectory
 
 AT_ONCE = 1_000_000
 """Numbers of D that are held at once."""

@@ -21,14 +21,14 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
+from colrun.engine.trajectory import Trajectory
 from colrun.estimators.base import Online, StateCredit, predict
 from colrun.estimators.theory import Power
 from colrun.networks.base import Network
 from colrun.networks.columnar import ColumnarNetwork
-from colrun.networks.trajectory import Trajectory
 
 if TYPE_CHECKING:
-    from colrun.compiled import Compiled
+    from colrun.engine.run import Compiled
 
 
 class Traces(Online):

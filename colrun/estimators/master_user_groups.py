@@ -14,14 +14,14 @@ from collections.abc import Sequence as Several
 import torch
 from torch import Tensor
 
+from colrun.engine.contraction import contract, spread
+from colrun.engine.trajectory import Trajectory
 from colrun.estimators.base import Estimator, Online
 from colrun.estimators.master_user import Traces, own_credit
 from colrun.estimators.theory import Power
 from colrun.networks.base import Gradients, Network
-from colrun.networks.contraction import contract, spread
 from colrun.networks.dense import DenseBatch, stack_named
 from colrun.networks.listed import ListedNetwork
-from colrun.networks.trajectory import Trajectory
 from colrun.streams import stream
 
 

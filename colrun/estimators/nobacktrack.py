@@ -24,13 +24,13 @@ from collections.abc import Sequence as Several
 import torch
 from torch import Tensor
 
+from colrun.engine.trajectory import Trajectory
 from colrun.estimators.base import Online
 from colrun.estimators.rank_one import OnlineRankOne, local_gram, rank_one_credits
 from colrun.estimators.stochastic import Credit, Signs, Stochastic, balance
 from colrun.estimators.theory import Power
 from colrun.networks.base import Network
 from colrun.networks.columnar import ColumnarNetwork
-from colrun.networks.trajectory import Trajectory
 
 
 class OnlineNoBackTrack(OnlineRankOne):

@@ -16,10 +16,10 @@ from abc import abstractmethod
 import torch
 from torch import Tensor
 
+from colrun.engine.trajectory import Trajectory
 from colrun.estimators.base import Online, predict
 from colrun.estimators.stochastic import Signs, balance, learner_jacobian, learner_loss
 from colrun.networks.base import Gradients, Network
-from colrun.networks.trajectory import Trajectory
 
 
 class OnlineRankOne(Online):

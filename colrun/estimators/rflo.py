@@ -29,6 +29,7 @@ from collections.abc import Sequence as Several
 import torch
 from torch import Tensor
 
+from colrun.engine.trajectory import Trajectory
 from colrun.estimators.base import Online, StateCredit, predict
 from colrun.estimators.master_user import OnlineMasterUser, own_credit
 from colrun.estimators.theory import Power
@@ -36,7 +37,6 @@ from colrun.networks.base import Network
 from colrun.networks.cells import get_cell
 from colrun.networks.columnar import ColumnarNetwork
 from colrun.networks.draw import initial_w
-from colrun.networks.trajectory import Trajectory
 
 
 def random_feedback(seed: int, columns: int) -> Tensor:

@@ -23,14 +23,14 @@ from collections.abc import Sequence as Several
 import torch
 from torch import Tensor
 
+from colrun.engine.contraction import contract, into_columns
+from colrun.engine.trajectory import Trajectory
 from colrun.estimators.base import Estimator, Online
 from colrun.estimators.reach import tracked
 from colrun.estimators.snap_online import OnlineSnAp
 from colrun.estimators.theory import Power
 from colrun.networks.base import Gradients, Network
 from colrun.networks.columnar import ColumnarNetwork
-from colrun.networks.contraction import contract, into_columns
-from colrun.networks.trajectory import Trajectory
 
 
 class SnAp(Estimator):

@@ -19,11 +19,11 @@ from typing import ClassVar, Self
 import torch
 from torch import Tensor
 
+from colrun.engine.contraction import PreactivationCredit, contract, spread
+from colrun.engine.trajectory import Trajectory
 from colrun.estimators.adjoint import own_loss
 from colrun.estimators.base import Estimator
 from colrun.networks.base import Gradients
-from colrun.networks.contraction import PreactivationCredit, contract, spread
-from colrun.networks.trajectory import Trajectory
 from colrun.streams import stream
 
 Credit = Tensor | PreactivationCredit

@@ -19,12 +19,12 @@ from collections.abc import Sequence as Several
 
 from torch import Tensor
 
+from colrun.engine.trajectory import Trajectory
 from colrun.estimators.base import Online
 from colrun.estimators.rank_one import OnlineRankOne, local_gram, norm, rank_one_credits
 from colrun.estimators.stochastic import Credit, Signs, Stochastic, balance
 from colrun.estimators.theory import Power
 from colrun.networks.base import Network
-from colrun.networks.trajectory import Trajectory
 
 
 class OnlineUORO(OnlineRankOne):

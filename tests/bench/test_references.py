@@ -11,10 +11,10 @@ from colrun.bench.measure import Work, engine_seconds, reference_seconds
 from colrun.bench.operations import operations
 from colrun.bench.plain import measure_plain
 from colrun.bench.vectorised import measure_vectorised
-from colrun.engine import measure
+from colrun.engine.batch import Batch
+from colrun.engine.measure import measure
 from colrun.estimators import parse_estimator
 from colrun.networks.architecture import Architecture
-from colrun.networks.batch import Batch
 from colrun.networks.cells import CELLS
 from colrun.testbed import sequence
 

@@ -4,10 +4,10 @@ import pytest
 import torch
 
 from colrun import Sequence, evaluate, gradients, network, sequence
-from colrun.engine import credit_gradients
+from colrun.engine.batch import Batch
+from colrun.engine.measure import credit_gradients
 from colrun.errors import InvalidValueError
 from colrun.estimators import ESTIMATORS, get_estimator, parse_estimator, why_undefined
-from colrun.networks.batch import Batch
 from colrun.networks.cells import CELLS
 from tests.oracle import relative_error
 

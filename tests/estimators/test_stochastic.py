@@ -8,15 +8,15 @@ import torch
 from torch import Tensor
 
 from colrun import compare, dense_network, evaluate, gradients, network, sequence
-from colrun.engine import measure, measure_torch
+from colrun.engine.batch import Batch
+from colrun.engine.contraction import PreactivationCredit
+from colrun.engine.measure import measure, measure_torch
+from colrun.engine.trajectory import Trajectory, run
 from colrun.errors import InvalidValueError
 from colrun.estimators import ESTIMATORS, get_estimator, parse_estimator
 from colrun.estimators.stochastic import Credit, Signs, Stochastic, gradient_of, weighted_sum
-from colrun.networks.batch import Batch
 from colrun.networks.cells import CELLS
 from colrun.networks.columnar import ColumnarNetwork
-from colrun.networks.contraction import PreactivationCredit
-from colrun.networks.trajectory import Trajectory, run
 from colrun.testbed import Sequence
 from tests.oracle import relative_error
 

@@ -3,11 +3,11 @@
 import pytest
 import torch
 
-from colrun.networks import grams
+from colrun.engine import grams
+from colrun.engine.batch import Batch
+from colrun.engine.trajectory import run
 from colrun.networks.architecture import Architecture
-from colrun.networks.batch import Batch
 from colrun.networks.lateral import FEW
-from colrun.networks.trajectory import run
 
 LEVELS: list[float | str] = [0.0, "20%", "150%", "dense"]  # none, listed, in part, all
 

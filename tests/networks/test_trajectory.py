@@ -4,9 +4,9 @@ import pytest
 import torch
 
 from colrun import network, sequence
-from colrun.networks.batch import Batch
+from colrun.engine.batch import Batch
+from colrun.engine.trajectory import run
 from colrun.networks.cells import CELLS
-from colrun.networks.trajectory import run
 from tests import oracle
 
 

@@ -8,8 +8,8 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
+from colrun.engine.metrics import GROUP_METRICS, SPREAD
 from colrun.experiments import EXPERIMENTS, get_experiment
-from colrun.metrics import GROUP_METRICS, SPREAD
 from colrun.store.parts import BrokenPartError, PartIndex, encode, full_schema, make_table, read_index, read_part
 
 CONTRACT = """sweep, experiment, reading, cell, columns, width, lateral, step_size, seed, estimator, window, alignment,

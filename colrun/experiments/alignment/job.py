@@ -5,13 +5,13 @@ from typing import Any
 
 import pyarrow as pa
 
-from colrun.engine import Metrics, measure
+from colrun.engine.batch import Batch
+from colrun.engine.measure import Metrics, measure
+from colrun.engine.metrics import GROUP_METRICS, METRICS, SPREAD
 from colrun.estimators import EstimatorName, parse_estimator
 from colrun.experiments import Row
 from colrun.experiments.grids import alignment_block_size
-from colrun.metrics import GROUP_METRICS, METRICS, SPREAD
 from colrun.networks.architecture import Architecture
-from colrun.networks.batch import Batch
 from colrun.networks.readings import SWITCHES
 from colrun.testbed import DTYPES
 

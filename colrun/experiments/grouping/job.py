@@ -4,7 +4,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from colrun.engine import measure_dense
+from colrun.engine.measure import measure_dense
 from colrun.estimators import parse_estimator
 from colrun.experiments import Row
 from colrun.experiments.alignment import job as alignment

@@ -10,17 +10,17 @@ from collections.abc import Sequence as Several
 import torch
 from torch import Tensor
 
-from colrun.compiled.contract import Crossing, compared, gradient
-from colrun.compiled.run import Compiled, has_kernels
+from colrun.engine.batch import Batch
+from colrun.engine.contract import Crossing, compared, gradient
+from colrun.engine.metrics import compare, diverged, from_draws, from_sums, sums_of_groups, whole_and_groups
+from colrun.engine.run import Compiled, has_kernels
+from colrun.engine.trajectory import Trajectory, run
 from colrun.errors import InvalidValueError
 from colrun.estimators import EstimatorName, get_estimator
 from colrun.estimators.base import Estimator, StateCredit
 from colrun.estimators.stochastic import Credit, Stochastic, gradient_of, weighted_sum
-from colrun.metrics import compare, diverged, from_draws, from_sums, sums_of_groups, whole_and_groups
 from colrun.networks.base import Gradients
-from colrun.networks.batch import Batch
 from colrun.networks.dense import DenseBatch
-from colrun.networks.trajectory import Trajectory, run
 
 TRUTH = EstimatorName("bptt")
 Metrics = dict[str, Tensor]

@@ -6,14 +6,15 @@ from functools import cached_property
 import numpy as np
 from torch import Tensor
 
-from colrun.compiled.laterals import laterals_of
-from colrun.kernels import Array, credits
-from colrun.kernels.cells import NUMBERS
-from colrun.kernels.forward import run as run_forward
-from colrun.kernels.jacobian import jacobian
-from colrun.networks.batch import Batch
+from colrun.compiling import Array
+from colrun.engine.batch import Batch
+from colrun.engine.cells import NUMBERS
+from colrun.engine.forward import run as run_forward
+from colrun.engine.jacobian import jacobian
+from colrun.engine.laterals import laterals_of
+from colrun.engine.trajectory import Trajectory
+from colrun.estimators import credit_kernels as credits
 from colrun.networks.cells import CELLS, get_cell
-from colrun.networks.trajectory import Trajectory
 
 
 def has_kernels(batch: Batch) -> bool:

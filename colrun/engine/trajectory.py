@@ -10,10 +10,10 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
-from colrun.networks.batch import Batch
+from colrun.engine.batch import Batch
+from colrun.engine.grams import Grams, input_grams
 from colrun.networks.cells import CELLS, get_cell
 from colrun.networks.cells.base import Partials
-from colrun.networks.grams import Grams, input_grams
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ runs over them, so that narrow columns use the vector units as well as wide ones
 
 import numpy as np
 
-from colrun.kernels import Array, Laterals, kernel
+from colrun.compiling import Array, Laterals, kernel
 
 
 @kernel

@@ -4,13 +4,14 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from colrun.compiled.laterals import from_source
-from colrun.compiled.run import Compiled
-from colrun.kernels import Array, compare, sums
-from colrun.metrics import RELEASED_THRESHOLD
+from colrun.compiling import Array
+from colrun.engine import compare, sums
+from colrun.engine.contraction import PreactivationCredit, contract
+from colrun.engine.laterals import from_source
+from colrun.engine.metrics import RELEASED_THRESHOLD
+from colrun.engine.run import Compiled
 from colrun.networks.base import Gradients
 from colrun.networks.cells import CELLS
-from colrun.networks.contraction import PreactivationCredit, contract
 
 Credit = Tensor | PreactivationCredit
 """Of states, (N, T, P) or (N, T, S, C), or of pre-activations."""

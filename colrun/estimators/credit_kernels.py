@@ -6,7 +6,7 @@ and α is 0 where w does not learn or its influence is left out.
 
 import numpy as np
 
-from colrun.kernels import Array, kernel
+from colrun.compiling import Array, kernel
 
 
 @kernel

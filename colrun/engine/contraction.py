@@ -9,9 +9,9 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from colrun.engine.trajectory import Trajectory
 from colrun.networks.base import Gradients
 from colrun.networks.cells import CELLS
-from colrun.networks.trajectory import Trajectory
 
 
 class PreactivationCredit(NamedTuple):

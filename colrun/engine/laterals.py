@@ -3,8 +3,8 @@
 import numpy as np
 from torch import Tensor
 
-from colrun.kernels import Array, Laterals
-from colrun.networks.batch import Batch
+from colrun.compiling import Array, Laterals
+from colrun.engine.batch import Batch
 from colrun.networks.lateral import FEW
 
 

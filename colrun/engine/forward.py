@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from colrun.kernels import Array, Laterals, kernel
-from colrun.kernels.cells import LANES, update
+from colrun.compiling import Array, Laterals, kernel
+from colrun.engine.cells import LANES, update
 
 
 @kernel

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from colrun.kernels import Array, Laterals, kernel
+from colrun.compiling import Array, Laterals, kernel
 
 
 @kernel

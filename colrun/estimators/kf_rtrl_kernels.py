@@ -6,7 +6,7 @@ Of one matrix: J (T, Q, Q), ∂L/∂τ (T, Q), D (T, P, rows), inner products of
 
 import numpy as np
 
-from colrun.kernels import Array, kernel
+from colrun.compiling import Array, kernel
 
 
 @kernel

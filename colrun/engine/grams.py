@@ -13,7 +13,7 @@ from torch import Tensor
 from colrun.networks.lateral import FEW
 
 if TYPE_CHECKING:
-    from colrun.networks.trajectory import Trajectory
+    from colrun.engine.trajectory import Trajectory
 
 CHUNK_NUMBERS = 2_000_000
 

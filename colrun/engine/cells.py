@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from colrun.kernels import Array, kernel
+from colrun.compiling import Array, kernel
 
 NUMBERS = {"additive": 0, "feedforward": 1, "gru": 2, "mgu": 3, "lstm": 4}
 LANES = 8
