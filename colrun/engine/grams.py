@@ -1,75 +1,88 @@
 """Inner products of what weights multiply, step against step: with them, norms of θ-sized sums need no θ-sized vector.
 
 A layer's local gradient at step t is (credit of its pre-activations) x (its input), so the inner product of two of them
-is (credit · credit)(input · input). The second factor is here; it depends on the trajectory alone.
+is (credit · credit)(input · input). The second factor is here; it depends on the run alone.
 """
 
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import torch
-from torch import Tensor
 
-from colrun.networks.lateral import FEW
+from colrun.compiling import Array, kernel
+from colrun.engine.laterals import Laterals
 
 if TYPE_CHECKING:
-    from colrun.engine.trajectory import Trajectory
-
-CHUNK_NUMBERS = 2_000_000
+    from colrun.engine.run import Run
 
 
 class Grams(NamedTuple):
     """input(t) · input(t') of every matrix or row of weights, its bias counted as an input of 1; T x T each."""
 
-    first: Tensor
+    first: Array
     """(N, C, T, T): A_i, b_i"""
-    second: Tensor
+    second: Array
     """(N, C, T, T): B_i, c_i"""
-    a: Tensor
+    a: Array
     """(N, G·C, T, T): the row U_i of a gate, over the weights that exist, and q_i if there is one"""
-    r: Tensor
+    r: Array
     """(N, G·C, T, T): the row R_i of a gate, over the weights that exist"""
 
 
-def input_grams(trajectory: "Trajectory") -> Grams:
+def input_grams(run: "Run") -> Grams:
     """All of them."""
-    batch = trajectory.batch
-    x, z, h_tm1 = batch.layers.x, trajectory.z.transpose(1, 2), trajectory.h_tm1
-    first = (x @ x.mT).unsqueeze(1) + 1
-    if batch.architecture.sees_own_state:
-        own = h_tm1.transpose(1, 2)
-        first = first + own.unsqueeze(-1) * own.unsqueeze(-2)
-    first = first.expand(-1, z.shape[1], -1, -1)
-    a = _features(trajectory)
-    if batch.architecture.switches.state_bias:
-        a = a + 1
-    seen = h_tm1.unsqueeze(1) * batch.R_exists.flatten(1, 2).unsqueeze(2)  # (N, G·C, T, C)
-    return Grams(first, z @ z.mT + 1, a, seen @ h_tm1.mT.unsqueeze(1))
+    batch, dtype = run.batch, run.f.dtype
+    x, h_tm1 = batch.layers.x, run.h_tm1
+    N, C, T, _ = run.f.shape
+    G = run.a.shape[2]
+    first = np.empty((N, C, T, T), dtype)
+    first[:] = (x @ x.swapaxes(1, 2) + 1)[:, None]
+    if run.stateful:
+        own = h_tm1.swapaxes(1, 2)
+        first += own[..., None] * own[..., None, :]
+    a = np.empty((N, G * C, T, T), dtype)
+    of_features(run.f, run.laterals, float(batch.architecture.switches.state_bias), a)
+    seen = h_tm1[:, None] * batch.R_exists.reshape(N, G * C, 1, C)
+    return Grams(first, run.z @ run.z.swapaxes(-1, -2), a, seen @ h_tm1.swapaxes(1, 2)[:, None])
 
 
-def _features(trajectory: "Trajectory") -> Tensor:
-    """Of the rows of U; by the config, never by the mask drawn, so that the bits are always the same."""
-    batch, f = trajectory.batch, trajectory.f
-    N, T, C, W = f.shape
-    G = batch.drawn.weights["U"].shape[1]
-    if batch.architecture.survival < FEW:
-        own = f.transpose(1, 2)
-        found = (own @ own.mT).unsqueeze(1).expand(-1, G, -1, -1, -1).reshape(N * G * C, T, T)
-        network, gate, to, source, unit = map(torch.from_numpy, np.unravel_index(batch.lateral_places, (N, G, C, C, W)))
-        size = max(1, CHUNK_NUMBERS // T**2)
-        for begin in range(0, len(to), size):
-            part = slice(begin, begin + size)
-            lateral = f[network[part], :, source[part], unit[part]]
-            row = (network[part] * G + gate[part]) * C + to[part]
-            found.index_add_(0, row, lateral.unsqueeze(2) * lateral.unsqueeze(1))
-        return found.view(N, G * C, T, T)
-    flat = f.reshape(N, T, C * W)
-    if batch.architecture.survival >= 1.0:
-        return (flat @ flat.mT).unsqueeze(1).expand(-1, G * C, -1, -1)
-    exists = batch.exists["U"].reshape(N, G * C, 1, C * W)
-    found = f.new_empty(N, G * C, T, T)
-    size = max(1, CHUNK_NUMBERS // (N * T * C * W))
-    for begin in range(0, G * C, size):
-        rows = slice(begin, begin + size)
-        found[:, rows] = (flat.unsqueeze(1) * exists[:, rows]) @ flat.mT.unsqueeze(1)
-    return found
+@kernel
+def of_features(f: Array, laterals: Laterals, bias: float, out: Array) -> None:
+    """Of the rows of U, (N, G·C, T, T): f (N, C, T, W). `bias` is 1 where there is a q."""
+    N, C, T, W = f.shape
+    GC = out.shape[1]
+    feature, flat, seen = np.empty(T, f.dtype), np.empty((T, C * W), f.dtype), np.empty((T, C * W), f.dtype)
+    for n in range(N):
+        if laterals.listed:
+            for j in range(C):
+                np.dot(f[n, j], f[n, j].T, out[n, j])
+                for row in range(j + C, GC, C):
+                    out[n, row] = out[n, j]
+            for j in range(C):
+                for m in range(laterals.starts[n, j], laterals.starts[n, j + 1]):
+                    row, unit = laterals.gate[m] * C + laterals.to[m], laterals.unit[m]
+                    for t in range(T):
+                        feature[t] = f[n, j, t, unit]
+                    for t in range(T):
+                        for u in range(T):
+                            out[n, row, t, u] += feature[t] * feature[u]
+        else:
+            for j in range(C):
+                for t in range(T):
+                    for v in range(W):
+                        flat[t, j * W + v] = f[n, j, t, v]
+            for row in range(GC if laterals.masked else 1):
+                if laterals.masked:
+                    for j in range(C):
+                        for t in range(T):
+                            for v in range(W):
+                                seen[t, j * W + v] = f[n, j, t, v] if laterals.exists[n, j, row, v] else 0.0
+                    np.dot(seen, flat.T, out[n, row])
+                else:
+                    np.dot(flat, flat.T, out[n, 0])
+            if not laterals.masked:
+                for row in range(1, GC):
+                    out[n, row] = out[n, 0]
+        for row in range(GC):
+            for t in range(T):
+                for u in range(T):
+                    out[n, row, t, u] += bias

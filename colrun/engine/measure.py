@@ -1,199 +1,96 @@
-"""A batch of networks in, gradients or metrics of every estimator out: all estimators run on one trajectory.
+"""A batch of networks in, gradients or metrics of every estimator out: all estimators run on one trajectory."""
 
-Two paths give the same numbers: the compiled one (compiled/), which sweeps use, and the pure torch one, which is easy
-to read and serves cells and estimators that have no kernels.
-"""
+from collections.abc import Hashable, Iterable, Mapping
+from typing import TypeVar
 
-from collections.abc import Callable, Iterable
-from collections.abc import Sequence as Several
+import numpy as np
 
-import torch
-from torch import Tensor
-
+from colrun.compiling import Array
 from colrun.engine.batch import Batch
 from colrun.engine.contract import Crossing, compared, gradient
-from colrun.engine.metrics import compare, diverged, from_draws, from_sums, sums_of_groups, whole_and_groups
-from colrun.engine.run import Compiled, has_kernels
-from colrun.engine.trajectory import Trajectory, run
-from colrun.errors import InvalidValueError
-from colrun.estimators import EstimatorName, get_estimator
-from colrun.estimators.base import Estimator, StateCredit
-from colrun.estimators.stochastic import Credit, Stochastic, gradient_of, weighted_sum
-from colrun.networks.base import Gradients
-from colrun.networks.dense import DenseBatch
+from colrun.engine.forms import Credit, FastForm, Gradients, StochasticForm, weighted_sum
+from colrun.engine.metrics import Metrics, diverged, from_draws, from_sums, sums_of_groups, whole_and_groups
+from colrun.engine.run import Run
 
-TRUTH = EstimatorName("bptt")
-Metrics = dict[str, Tensor]
+Form = FastForm | StochasticForm
+Asked = tuple[Form, int | None]
+"""An estimator's fast form and the number after its name, None where there is none."""
+Name = TypeVar("Name", bound=Hashable)
 
 
-def by_family(names: Several[EstimatorName]) -> dict[str, list[int | None]]:
+def by_form(asked: Mapping[Name, Asked]) -> list[tuple[Form, dict[Name, int | None]]]:
     """Windows of one estimator are found together."""
-    families: dict[str, list[int | None]] = {}
-    for name in names:
-        families.setdefault(name.family, []).append(name.window)
-    return families
+    found: dict[int, tuple[Form, dict[Name, int | None]]] = {}
+    for name, (form, window) in asked.items():
+        found.setdefault(id(form), (form, {}))[1][name] = window
+    return list(found.values())
 
 
-def estimator_of(family: str, draw: int) -> Estimator:
-    """The estimator of that name and, if it is stochastic, of that draw."""
-    estimator = get_estimator(family)
-    return estimator.with_draw(draw) if isinstance(estimator, Stochastic) else estimator
-
-
-def torch_gradients(
-    trajectory: Trajectory, names: Several[EstimatorName], draw: int = 0
-) -> dict[EstimatorName, Gradients]:
-    """Gradients (N, …) of every named estimator, in pure torch."""
-    found: dict[EstimatorName, Gradients] = {}
-    for family, windows in by_family(names).items():
-        gradients = estimator_of(family, draw).gradients(trajectory, windows)
-        found |= {EstimatorName(family, w): g for w, g in zip(windows, gradients, strict=True)}
-    return found
-
-
-def compiled_gradients(
-    batch: Batch, names: Several[EstimatorName], step_size: float | None, draw: int = 0
-) -> dict[EstimatorName, Gradients]:
-    """The same by compiled kernels."""
-    compiled = Compiled(batch, step_size)
-    found: dict[EstimatorName, Gradients] = {}
-    for family, windows in by_family(names).items():
-        estimator = estimator_of(family, draw)
-        if isinstance(estimator, StateCredit):
-            credits = estimator.compiled_credits(compiled, windows)
-            gradients = [gradient(compiled, credit, estimator.crosses) for credit in credits]
-        elif isinstance(estimator, Stochastic):
-            (drawn,) = estimator.compiled_drawn(compiled.trajectory, [draw])
-            gradients = [gradient(compiled, drawn, crosses=True)] * len(windows)
+@np.errstate(all="ignore")  # a network may diverge
+def gradients(
+    batch: Batch, asked: Mapping[Name, Asked], step_size: float | None = None, draw: int = 0
+) -> dict[Name, Gradients]:
+    """Gradients (N, …) of every estimator; of a stochastic one those of that draw."""
+    run = Run(batch, step_size)
+    found: dict[Name, Gradients] = {}
+    for form, windows in by_form(asked):
+        if isinstance(form, StochasticForm):
+            (drawn,) = form.drawn(run, [draw])
+            found |= dict.fromkeys(windows, gradient(run, drawn, crosses=True))
         else:
-            gradients = estimator.gradients(compiled.trajectory, windows)
-        found |= {EstimatorName(family, w): g for w, g in zip(windows, gradients, strict=True)}
+            for name, credit in zip(windows, form.credits(run, list(windows.values())), strict=True):
+                found[name] = credit if isinstance(credit, dict) else gradient(run, credit, form.crosses)
     return found
 
 
-def credit_gradients(
-    batch: Batch, names: Several[EstimatorName], step_size: float | None, draw: int = 0
-) -> dict[EstimatorName, Gradients]:
-    """Gradients in credit form, by kernels where there are any."""
-    if has_kernels(batch):
-        return compiled_gradients(batch, names, step_size, draw)
-    return torch_gradients(run(batch, step_size), names, draw)
-
-
+@np.errstate(all="ignore")
 def measure(
     batch: Batch,
-    names: Several[EstimatorName],
+    asked: Mapping[Name, Asked],
     step_size: float | None = None,
     draws: int = 1,
     by_group: bool = False,
-) -> dict[EstimatorName, Metrics]:
-    """The metrics (N,) of every estimator against bptt, with `max_error` and `diverged`.
+) -> dict[Name, Metrics]:
+    """The metrics (N,) of every estimator against the exact gradient, with `max_error` and `diverged`.
 
     `draws` are those of stochastic estimators; `by_group` adds metrics of every group of weights.
     """
-    if not has_kernels(batch):
-        return measure_torch(batch, names, step_size, draws, by_group)
-    compiled = Compiled(batch, step_size)
-    (truth,) = _state_credit(TRUTH.family).compiled_credits(compiled, [None])
-    max_error = compiled.delta.abs().amax(dim=1)
-    found: dict[EstimatorName, Metrics] = {}
-    credits: dict[EstimatorName, Crossing] = {}
-
-    def judge(several: list[Credit]) -> list[Tensor]:
-        return list(compared(compiled, truth, [(credit, True) for credit in several]).unbind(2))
-
-    for family, windows in by_family(names).items():
-        estimator = get_estimator(family)
-        if isinstance(estimator, StateCredit):
-            for window, credit in zip(windows, estimator.compiled_credits(compiled, windows), strict=True):
-                credits[EstimatorName(family, window)] = credit, estimator.crosses
-        elif isinstance(estimator, Stochastic):
-            groups = estimator.groups(compiled.trajectory, draws)
-            drawn = (estimator.compiled_drawn(compiled.trajectory, group) for group in groups)
-            found[EstimatorName(family)] = whole_and_groups(over_draws(drawn, judge), from_draws, by_group)
-        else:
-            known = gradient(compiled, truth, crosses=True)
-            for window, each in zip(windows, estimator.gradients(compiled.trajectory, windows), strict=True):
-                sums = sums_of_groups(known, each, batch.masks)
-                found[EstimatorName(family, window)] = whole_and_groups(sums, from_sums, by_group)
+    run = Run(batch, step_size)
+    truth = run.adjoint(run.shape[1])
+    known: Gradients = {}
+    found: dict[Name, Metrics] = {}
+    credits: dict[Name, Crossing] = {}
+    for form, windows in by_form(asked):
+        if isinstance(form, StochasticForm):
+            drawn = (form.drawn(run, group) for group in form.groups(run, draws))
+            found |= dict.fromkeys(windows, whole_and_groups(over_draws(run, truth, drawn), from_draws, by_group))
+            continue
+        for name, credit in zip(windows, form.credits(run, list(windows.values())), strict=True):
+            if isinstance(credit, dict):
+                known = known or gradient(run, truth, crosses=True)
+                found[name] = whole_and_groups(sums_of_groups(known, credit, batch.masks), from_sums, by_group)
+            else:
+                credits[name] = credit, form.crosses
     if credits:
-        every = whole_and_groups(compared(compiled, truth, list(credits.values())), from_sums, by_group)
+        every = whole_and_groups(compared(run, truth, list(credits.values())), from_sums, by_group)
         for n, name in enumerate(credits):
             found[name] = {metric: values[n] for metric, values in every.items()}
-    return {name: complete(found[name], max_error) for name in names}
+    max_error = np.abs(run.delta).max(axis=1).astype(np.float64)
+    return {
+        name: found[name] | {"max_error": max_error, "diverged": diverged(max_error, found[name])} for name in asked
+    }
 
 
-def measure_torch(
-    batch: Batch,
-    names: Several[EstimatorName],
-    step_size: float | None = None,
-    draws: int = 1,
-    by_group: bool = False,
-) -> dict[EstimatorName, Metrics]:
-    """As `measure`, in pure torch."""
-    trajectory = run(batch, step_size)
-    truth = torch_gradients(trajectory, [TRUTH])[TRUTH]
-
-    def judge(several: list[Credit]) -> list[Tensor]:
-        return [sums_of_groups(truth, gradient_of(trajectory, credit), batch.masks) for credit in several]
-
-    found = {}
-    for name in names:
-        estimator = get_estimator(name.family)
-        if isinstance(estimator, Stochastic):
-            groups = estimator.groups(trajectory, draws)
-            drawn = (estimator.drawn(trajectory, group) for group in groups)
-            metrics = whole_and_groups(over_draws(drawn, judge), from_draws, by_group)
-        else:
-            (estimate,) = estimator.gradients(trajectory, [name.window])
-            metrics = whole_and_groups(sums_of_groups(truth, estimate, batch.masks), from_sums, by_group)
-        found[name] = complete(metrics, trajectory.max_error)
-    return found
-
-
-def over_draws(groups: Iterable[list[Credit]], judge: Callable[[list[Credit]], list[Tensor]]) -> Tensor:
-    """The sums (groups, 10, draws + 1, N) of all draws and, last, of their mean; `judge` gives those of each credit.
+def over_draws(run: Run, truth: Array, groups: Iterable[list[Credit]]) -> Array:
+    """The sums (groups, 10, draws + 1, N) of all draws and, last, of their mean.
 
     Gradients are linear in credits, so that the mean gradient is that of the mean credit.
     """
-    sums: list[Tensor] = []
+    sums: list[Array] = []
     total: list[Credit] = []
     for drawn in groups:
-        sums += judge(drawn)
+        sums.append(compared(run, truth, [(credit, True) for credit in drawn]))
         total = [weighted_sum([*total, *drawn], 1.0)]
-    mean = judge([weighted_sum(total, 1 / len(sums))]) if len(sums) > 1 else sums
-    return torch.stack([*sums, *mean], dim=2)
-
-
-def measure_dense(
-    batch: DenseBatch, names: Several[EstimatorName], step_size: float | None = None
-) -> dict[EstimatorName, Metrics]:
-    """As `measure`, on dense networks, for estimators whose credit form is defined there."""
-    truth = dense_gradients(batch, TRUTH, step_size)
-    max_error = batch.run(batch.theta, step_size).delta.abs().amax(dim=1)
-    masks = {name: torch.ones(value.shape, dtype=torch.bool) for name, value in truth.items()}
-    return {name: complete(compare(truth, dense_gradients(batch, name, step_size), masks), max_error) for name in names}
-
-
-def dense_gradients(batch: DenseBatch, name: EstimatorName, step_size: float | None) -> Gradients:
-    """Gradients (N, …) in credit form on dense networks."""
-    estimator = get_estimator(name.family)
-    if estimator.needs_columns:
-        raise InvalidValueError(f"a dense network has no columns, which {name} needs; use master-user-groups.")
-    found = estimator.dense_gradients(batch, step_size)
-    if found is None:
-        raise InvalidValueError(
-            f'the credit form of {name} needs a columnar network; use form="online" for a dense one.'
-        )
-    return found
-
-
-def complete(metrics: Metrics, max_error: Tensor) -> Metrics:
-    """With `max_error` and `diverged`."""
-    return metrics | {"max_error": max_error.double(), "diverged": diverged(max_error, metrics)}
-
-
-def _state_credit(family: str) -> StateCredit:
-    estimator = get_estimator(family)
-    assert isinstance(estimator, StateCredit)
-    return estimator
+    number = sum(part.shape[2] for part in sums)
+    mean = compared(run, truth, [(weighted_sum(total, 1 / number), True)]) if number > 1 else sums[0]
+    return np.concatenate([*sums, mean], axis=2)

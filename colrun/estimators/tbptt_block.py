@@ -9,19 +9,11 @@ Cost: one backward pass per k steps; memory k·|activations|.
 Reference: epochwise truncation, Williams and Peng 1990.
 """
 
-from collections.abc import Sequence as Several
-from typing import TYPE_CHECKING
-
 from torch import Tensor
 
-from colrun.engine.trajectory import Trajectory
-from colrun.estimators.base import Online, StateCredit, predict
-from colrun.estimators.bptt import adjoint_with_cuts
+from colrun.estimators.base import Estimator, Online, predict
 from colrun.estimators.theory import Power
 from colrun.networks.base import Network
-
-if TYPE_CHECKING:
-    from colrun.engine.run import Compiled
 
 
 class OnlineBlockTBPTT(Online):
@@ -48,10 +40,9 @@ class OnlineBlockTBPTT(Online):
         return self.loss
 
 
-class BlockTBPTT(StateCredit):
+class BlockTBPTT(Estimator):
     """Exact within blocks."""
 
-    crosses = True
     takes_lists = True
     operations = Power(parameters=1)
     memory = Power(activations=1, window=1)
@@ -60,14 +51,6 @@ class BlockTBPTT(StateCredit):
         """Blocks of `window` steps."""
         assert window is not None
         return OnlineBlockTBPTT(network, step_size, window)
-
-    def credits(self, trajectory: Trajectory, windows: Several[int | None]) -> list[Tensor]:
-        """One pass back per block length."""
-        return [adjoint_with_cuts(trajectory, window) for window in windows if window is not None]
-
-    def compiled_credits(self, run: "Compiled", windows: Several[int | None]) -> list[Tensor]:
-        """One pass back per block length."""
-        return [run.adjoint(min(window, run.h.shape[1])) for window in windows if window is not None]
 
 
 ESTIMATORS = {"tbptt-block": BlockTBPTT()}

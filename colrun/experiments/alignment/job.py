@@ -1,19 +1,17 @@
 """Experiment `alignment`: the metrics of every estimator against bptt, for one network on its own sequence."""
 
-from collections.abc import Sequence as Several
 from typing import Any
 
 import pyarrow as pa
 
 from colrun.engine.batch import Batch
-from colrun.engine.measure import Metrics, measure
-from colrun.engine.metrics import GROUP_METRICS, METRICS, SPREAD
-from colrun.estimators import EstimatorName, parse_estimator
+from colrun.engine.measure import measure
+from colrun.engine.metrics import GROUP_METRICS, METRICS, SPREAD, Metrics
+from colrun.estimators import EstimatorName, fast_forms, parse_estimator
 from colrun.experiments import Row
 from colrun.experiments.grids import alignment_block_size
 from colrun.networks.architecture import Architecture
 from colrun.networks.readings import SWITCHES
-from colrun.testbed import DTYPES
 
 SCHEMA = pa.schema(
     [
@@ -44,10 +42,10 @@ KEY = ("estimator", "window")
 def run(config: dict[str, Any], seeds: list[int], estimators: list[str]) -> dict[int, list[Row]]:
     """One block."""
     block = block_of(config, seeds)
-    names = [parse_estimator(name) for name in estimators]
-    batch = Batch.draw(architecture_of(config), block, config["steps"], DTYPES[config["dtype"]])
+    forms = fast_forms([parse_estimator(name) for name in estimators])
+    batch = Batch.draw(architecture_of(config), block, config["steps"], config["dtype"])
     return rows_of(
-        measure(batch, names, config["step_size"], config["draws"], config["by_group"]), seeds, batch.lateral_weights()
+        measure(batch, forms, config["step_size"], config["draws"], config["by_group"]), seeds, batch.lateral_weights()
     )
 
 
@@ -59,7 +57,7 @@ def block_of(config: dict[str, Any], seeds: list[int]) -> tuple[int, ...]:
 
 
 def rows_of(
-    found: dict[EstimatorName, Metrics], seeds: list[int], lateral_weights: Several[int | None]
+    found: dict[EstimatorName, Metrics], seeds: list[int], lateral_weights: list[int] | list[None]
 ) -> dict[int, list[Row]]:
     """The rows of each seed from the metrics of its whole block."""
     size = len(lateral_weights)
