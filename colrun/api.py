@@ -1,23 +1,25 @@
 """The functions a notebook uses: build a network, ask any estimator for its gradients, compare two gradients."""
 
 import inspect
+import warnings
 from collections.abc import Callable, Iterable, Mapping
 
+import numpy as np
 import torch
 from torch import Tensor
 
-from colrun import metrics
-from colrun.engine import credit_gradients, dense_gradients, estimator_of, measure, torch_gradients
+from colrun import any_network
+from colrun.engine import measure as engine
+from colrun.engine import metrics
+from colrun.engine.batch import Batch
 from colrun.errors import InvalidValueError, choose, positive_int
-from colrun.estimators import parse_estimator, refuse_undefined
+from colrun.estimators import fast_forms, get_estimator, parse_estimator, refuse_undefined
 from colrun.estimators.stochastic import Stochastic
 from colrun.networks.architecture import Architecture
 from colrun.networks.base import Gradients, Network
-from colrun.networks.batch import Batch
 from colrun.networks.columnar import ColumnarNetwork, build
-from colrun.networks.dense import DenseBatch, DenseNetwork, build_dense
+from colrun.networks.dense import DenseNetwork, build_dense
 from colrun.networks.readings import SWITCHES
-from colrun.networks.trajectory import run
 from colrun.testbed import Sequence, as_dtype, check_step_size
 
 FORMS = ("credit", "torch", "online")
@@ -76,9 +78,9 @@ def gradients(
 ) -> Gradients:
     """The gradient of Σ_t L(t) as `estimator` sees it, one tensor per named parameter.
 
-    `step_size` lets w learn by LMS while the sequence runs. `form` is "credit" (fast), "torch"
-    (the same without compiled kernels) or "online" (as published). A stochastic estimator (`uoro`, `nobacktrack`,
-    `kf-rtrl`) has another noise for every `draw`, which with the network's seed fixes it; others have none.
+    `step_size` lets w learn by LMS while the sequence runs. `form` is "credit" (fast) or "online" (as published). A
+    stochastic estimator (`uoro`, `nobacktrack`, `kf-rtrl`) has another noise for every `draw`, which with the network's
+    seed fixes it; others have none.
     """
     name = parse_estimator(estimator)
     step_size = check_step_size(step_size)
@@ -86,7 +88,8 @@ def gradients(
     draw = positive_int(draw, "draw", least=0)
     _check_fit(network, sequence)
     refuse_undefined([name], network.architecture.cell)
-    chosen = estimator_of(name.family, draw)
+    chosen = get_estimator(name.family)
+    chosen = chosen.with_draw(draw) if isinstance(chosen, Stochastic) else chosen
     if chosen.needs_columns and not isinstance(network, ColumnarNetwork):
         instead = "uoro" if isinstance(chosen, Stochastic) else "master-user-groups"
         raise InvalidValueError(f"a dense network has no columns, which {name} needs; use {instead}.")
@@ -95,14 +98,24 @@ def gradients(
         for x_t, y_t in zip(sequence.x, sequence.y, strict=True):
             online.step(x_t, y_t)
         return {key: value.detach() for key, value in online.gradient().items()}
-    if isinstance(network, DenseNetwork):
-        found = dense_gradients(DenseBatch.stack([network], [sequence]), name, step_size)
-        return {key: value[0] for key, value in found.items()}
-    assert isinstance(network, ColumnarNetwork)
-    batch = Batch.stack([network], [sequence])
     if form == "torch":
-        return {key: value[0] for key, value in torch_gradients(run(batch, step_size), [name], draw)[name].items()}
-    return {key: value[0] for key, value in credit_gradients(batch, [name], step_size, draw)[name].items()}
+        warnings.warn('form="torch" is "credit" now, and the next version will not take it.', FutureWarning, 2)
+    if not isinstance(network, ColumnarNetwork):
+        found = any_network.gradients([network], [sequence], name, step_size)
+        return {key: value[0] for key, value in found.items()}
+    arrays = engine.gradients(as_batch([network], [sequence]), fast_forms([name]), step_size, draw)[name]
+    return {key: torch.from_numpy(value[0]) for key, value in arrays.items()}
+
+
+def as_batch(networks: Iterable[ColumnarNetwork], sequences: Iterable[Sequence]) -> Batch:
+    """Networks of one architecture as the engine takes them, with their sequences."""
+    networks, sequences = list(networks), list(sequences)
+    first = networks[0]
+    theta = {name: np.stack([network.theta[name].detach().numpy() for network in networks]) for name in first.theta}
+    masks = {name: np.stack([network.masks[name].numpy() for network in networks]) for name in first.masks}
+    w = np.stack([network.w.detach().numpy() for network in networks])
+    x, y = (np.stack([getattr(sequence, name).numpy() for sequence in sequences]) for name in ("x", "y"))
+    return Batch.of(first.architecture, tuple(network.seed for network in networks), theta, masks, w, x, y)
 
 
 def compare(network: Network, truth: Gradients, estimate: Gradients) -> dict[str, float]:
@@ -117,8 +130,11 @@ def compare(network: Network, truth: Gradients, estimate: Gradients) -> dict[str
         shapes = {name: tuple(value.shape) for name, value in given.items()}
         if shapes != {name: tuple(value.shape) for name, value in network.theta.items()}:
             raise InvalidValueError(f"{label} does not have the names and shapes of this network's parameters.")
-    one = [{name: value.detach()[None] for name, value in given.items()} for given in (truth, estimate, network.masks)]
-    return {name: float(value) for name, value in metrics.compare(*one).items()}
+    one = [
+        {name: value.detach().numpy()[None] for name, value in given.items()}
+        for given in (truth, estimate, network.masks)
+    ]
+    return {name: float(value[0]) for name, value in metrics.compare(*one).items()}
 
 
 def evaluate(
@@ -143,7 +159,8 @@ def evaluate(
         )
     refuse_undefined(names, network.architecture.cell)
     draws = positive_int(draws, "draws")
-    found = measure(Batch.stack([network], [sequence]), names, check_step_size(step_size), draws, by_group)
+    batch = as_batch([network], [sequence])
+    found = engine.measure(batch, fast_forms(names), check_step_size(step_size), draws, by_group)
     return {str(name): {metric: value.item() for metric, value in found[name].items()} for name in names}
 
 

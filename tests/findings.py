@@ -1,28 +1,26 @@
 """The findings of docs/differences.md (C = 20, W = 50, float64). `python -m tests.findings` measures them again."""
 
-import torch
-from torch import Tensor
+import numpy as np
 
-from colrun.engine import measure
-from colrun.estimators import parse_estimator
+from colrun.engine.batch import Batch
+from colrun.engine.measure import measure
+from colrun.engine.metrics import Array
+from colrun.estimators import fast_forms, parse_estimator
 from colrun.networks.architecture import Architecture
-from colrun.networks.batch import Batch
-from colrun.networks.columnar import build
-from colrun.testbed import sequence
 
 
 def metrics(
     architecture: Architecture, seeds: range, step_size: float | None, estimators: list[str]
-) -> dict[str, dict[str, Tensor]]:
+) -> dict[str, dict[str, Array]]:
     """Every metric (seeds,) by estimator."""
     names = [parse_estimator(name) for name in estimators]
     blocks = []
     for start in seeds[::10]:
         block = range(start, min(start + 10, seeds.stop))
-        batch = Batch.stack([build(architecture, seed) for seed in block], [sequence(seed) for seed in block])
-        blocks.append(measure(batch, names, step_size))
+        batch = Batch.draw(architecture, tuple(block), 50, "float64")
+        blocks.append(measure(batch, fast_forms(names), step_size))
     return {
-        str(name): {metric: torch.cat([block[name][metric] for block in blocks]) for metric in blocks[0][name]}
+        str(name): {metric: np.concatenate([block[name][metric] for block in blocks]) for metric in blocks[0][name]}
         for name in names
     }
 
@@ -30,23 +28,23 @@ def metrics(
 def diverged_share(lateral: float | str, seeds: range, reading: str = "text", step_size: float = 1e-2) -> float:
     """Share of the recurrent ablation's networks that diverge; the truth alone decides it here."""
     found = metrics(Architecture.of(lateral=lateral, reading=reading), seeds, step_size, ["bptt"])
-    return float(found["bptt"]["diverged"].double().mean())
+    return float(found["bptt"]["diverged"].mean())
 
 
-def ablation(seeds: range) -> dict[str, Tensor]:
+def ablation(seeds: range) -> dict[str, Array]:
     """Alignment at s = 0 with and without the meta-gradient, release, α = 1e-3."""
     found = metrics(Architecture.of(reading="release"), seeds, 1e-3, ["master-user", "master-user-no-meta"])
     return {name: values["alignment"][~values["diverged"]] for name, values in found.items()}
 
 
-def whole_recurrence(seeds: range) -> Tensor:
+def whole_recurrence(seeds: range) -> Array:
     """Master-User's alignment at s = 0 if U alone is masked."""
     return metrics(Architecture.of(mask_recurrence=False), seeds, None, ["master-user"])["master-user"]["alignment"]
 
 
-def mean_and_error(values: Tensor) -> str:
+def mean_and_error(values: Array) -> str:
     """Mean and one standard error over networks."""
-    return f"{values.mean():.3f} ± {values.std() / len(values) ** 0.5:.3f} (n = {len(values)})"
+    return f"{values.mean():.3f} ± {values.std(ddof=1) / len(values) ** 0.5:.3f} (n = {len(values)})"
 
 
 def table() -> None:
@@ -61,5 +59,4 @@ def table() -> None:
 
 
 if __name__ == "__main__":
-    torch.set_num_threads(1)
     table()

@@ -1,33 +1,29 @@
 """Measures float32 against float64. `python -m tests.precision` prints the table of docs/numerics.md."""
 
-import torch
-from torch import Tensor
+import numpy as np
 
-from colrun.engine import measure
-from colrun.estimators import parse_estimator
+from colrun.engine.batch import Batch
+from colrun.engine.measure import measure
+from colrun.engine.metrics import Array
+from colrun.estimators import fast_forms, parse_estimator
 from colrun.networks.architecture import Architecture
-from colrun.networks.batch import Batch
-from colrun.networks.columnar import build
-from colrun.testbed import sequence
 
 NAMES = ["master-user", "tbptt-1", "tbptt-5", "tbptt-40", "tbptt-block-40"]
 
 
-def differences(architecture: Architecture, seeds: range, step_size: float | None = None) -> dict[str, Tensor]:
+def differences(architecture: Architecture, seeds: range, step_size: float | None = None) -> dict[str, Array]:
     """alignment in float32 minus that in float64, per network, by estimator."""
     names = [parse_estimator(name) for name in NAMES]
-    found: dict[str, list[Tensor]] = {name: [] for name in NAMES}
+    found: dict[str, list[Array]] = {name: [] for name in NAMES}
     for start in seeds[::10]:
         block = range(start, min(start + 10, seeds.stop))
-        by_dtype = []
-        for dtype in (torch.float32, torch.float64):
-            networks = [build(architecture, seed, dtype) for seed in block]
-            sequences = [sequence(seed, inputs=architecture.inputs, dtype=dtype) for seed in block]
-            by_dtype.append(measure(Batch.stack(networks, sequences), names, step_size))
-        single, double = by_dtype
+        single, double = (
+            measure(Batch.draw(architecture, tuple(block), 50, dtype), fast_forms(names), step_size)
+            for dtype in ("float32", "float64")
+        )
         for name in names:
             found[str(name)].append(single[name]["alignment"] - double[name]["alignment"])
-    return {name: torch.cat(values) for name, values in found.items()}
+    return {name: np.concatenate(values) for name, values in found.items()}
 
 
 SETTINGS: dict[str, tuple[Architecture, float | None]] = {
@@ -44,8 +40,8 @@ def table() -> None:
     """Mean, share within 0.005, and the worst network, over 100 seeds."""
     for label, (architecture, step_size) in SETTINGS.items():
         for name, difference in differences(architecture, range(100), step_size).items():
-            size = difference.abs()
-            share = float((size <= 0.005).double().mean())
+            size = np.abs(difference)
+            share = float((size <= 0.005).mean())
             mean, worst = f"{difference.mean():+.1e}", f"{size.max():.1e} (seed {int(size.argmax())})"
             if not size.any():  # the same in every network: none is the worst
                 mean, worst = "0", "none"
@@ -53,5 +49,4 @@ def table() -> None:
 
 
 if __name__ == "__main__":
-    torch.set_num_threads(1)
     table()

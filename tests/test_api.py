@@ -9,6 +9,7 @@ import pytest
 import torch
 
 import colrun
+from colrun.engine.metrics import METRICS
 from colrun.errors import InvalidValueError
 from colrun.networks.readings import SWITCHES
 from colrun.quality import MEASURED

@@ -1,11 +1,11 @@
 """The variances of docs/estimators.md (C = 20, W = 50, float32). `python -m tests.variances` measures them again."""
 
-import torch
+import numpy as np
 
-from colrun.engine import measure
-from colrun.estimators import ESTIMATORS, parse_estimator
+from colrun.engine.batch import Batch
+from colrun.engine.measure import measure
+from colrun.estimators import ESTIMATORS, fast_forms, parse_estimator
 from colrun.networks.architecture import Architecture
-from colrun.networks.batch import Batch
 
 NAMES = [parse_estimator(name) for name, entry in ESTIMATORS.items() if entry.stochastic]
 SETTINGS: list[tuple[str, str, float | None]] = [
@@ -20,18 +20,19 @@ SETTINGS: list[tuple[str, str, float | None]] = [
 def measured(cell: str, reading: str, step_size: float | None, level: float | str, seeds: range, draws: int) -> str:
     """Median over networks of variance, and in brackets mean alignment and cosine of one draw, by estimator."""
     architecture = Architecture.of(cell, 20, 50, level, 50, reading)
+    forms = fast_forms(NAMES)
     blocks = [
-        measure(Batch.draw(architecture, tuple(range(first, first + 5)), 50, torch.float32), NAMES, step_size, draws)
+        measure(Batch.draw(architecture, tuple(range(first, first + 5)), 50, "float32"), forms, step_size, draws)
         for first in seeds[::5]
     ]
     cells = []
     for name in NAMES:
-        found = {metric: torch.cat([block[name][metric] for block in blocks]) for metric in blocks[0][name]}
+        found = {metric: np.concatenate([block[name][metric] for block in blocks]) for metric in blocks[0][name]}
         kept = ~found["diverged"]
         variance, bias = (found[metric][kept] for metric in ("variance", "bias"))
-        unbiased = (bias.square() - variance / draws).mean() / (variance / draws).mean()
+        unbiased = (np.square(bias) - variance / draws).mean() / (variance / draws).mean()
         cells.append(
-            f"{variance.median():.3g} ({found['alignment'][kept].mean():.3f}, {found['cosine'][kept].mean():.2f}; "
+            f"{np.median(variance):.3g} ({found['alignment'][kept].mean():.3f}, {found['cosine'][kept].mean():.2f}; "
             f"{unbiased:+.2f})"
         )
     return " | ".join([*cells, str(int(kept.sum()))])
@@ -47,5 +48,4 @@ def table() -> None:
 
 
 if __name__ == "__main__":
-    torch.set_num_threads(1)
     table()

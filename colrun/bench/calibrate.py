@@ -11,7 +11,6 @@ from colrun.run.threads import one_thread
 one_thread()
 
 import numpy as np  # noqa: E402
-import torch  # noqa: E402
 
 from colrun.bench.measure import cpu_seconds  # noqa: E402
 from colrun.experiments import get_experiment  # noqa: E402
@@ -69,7 +68,6 @@ def fit(measured: list[tuple[dict[str, float], float, str]]) -> dict[str, float]
 
 def main() -> None:
     """Measure, fit and print."""
-    torch.set_num_threads(1)
     measured = points()
     prices = fit(measured)
     ratios = []

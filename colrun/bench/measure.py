@@ -12,16 +12,16 @@ import torch
 from colrun.bench.operations import operations
 from colrun.bench.plain import measure_plain
 from colrun.bench.vectorised import measure_vectorised
-from colrun.compiled.contract import compared
-from colrun.compiled.run import Compiled
-from colrun.engine import TRUTH, by_family, measure
-from colrun.estimators import EstimatorName, get_estimator
-from colrun.estimators.base import StateCredit
+from colrun.engine.batch import Batch
+from colrun.engine.contract import Crossing, compared
+from colrun.engine.forms import FastForm
+from colrun.engine.measure import by_form, measure
+from colrun.engine.run import Run
+from colrun.estimators import EstimatorName, fast_forms
 from colrun.experiments.network import networks_per_batch
 from colrun.networks.architecture import Architecture
-from colrun.networks.batch import Batch
 from colrun.networks.columnar import build
-from colrun.testbed import sequence
+from colrun.testbed import DTYPES, sequence
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Work:
     names: tuple[EstimatorName, ...]
     step_size: float | None = None
     steps: int = 50
-    dtype: torch.dtype = torch.float32
+    dtype: str = "float32"
 
     @property
     def block(self) -> int:
@@ -57,11 +57,11 @@ def cpu_seconds(function: Callable[[], Any], least: float = 0.3, most: int = 200
     return best
 
 
-def peak(dtype: torch.dtype) -> float:
+def peak(dtype: str) -> float:
     """The machine's matrix-product peak on one core, operations per second: the best of two libraries and two sizes."""
     best = 0.0
     for size in (512, 1536):
-        square = torch.rand(size, size, dtype=dtype)
+        square = torch.rand(size, size, dtype=DTYPES[dtype])
         array = square.numpy()
         for product in (lambda s=square: s @ s, lambda a=array: a @ a):
             best = max(best, 2.0 * size**3 / cpu_seconds(product, least=0.7))
@@ -70,34 +70,26 @@ def peak(dtype: torch.dtype) -> float:
 
 def engine_seconds(work: Work, least: float = 1.0) -> float:
     """CPU time per network, weights and data already drawn: sweeps share those over levels and step sizes."""
-    return cpu_seconds(lambda: measure(work.draw(), work.names, work.step_size), least) / work.block
+    return cpu_seconds(lambda: measure(work.draw(), fast_forms(work.names), work.step_size), least) / work.block
 
 
 def stages(work: Work) -> dict[str, float]:
     """CPU time per network by stage."""
     batch = work.draw()
-    compiled = Compiled(batch, work.step_size)
-    estimators = {family: get_estimator(family) for family in by_family(work.names)}
-    state = {family: each for family, each in estimators.items() if isinstance(each, StateCredit)}
-    windows = by_family(work.names)
-    truth = compiled.adjoint(work.steps)
-    credits = {family: each.compiled_credits(compiled, windows[family]) for family, each in state.items()}
+    run = Run(batch, work.step_size)
+    asked = by_form(fast_forms(work.names))
+    forms = [(form, list(windows.values())) for form, windows in asked if isinstance(form, FastForm)]
 
-    def all_credits() -> None:
-        compiled.adjoint(work.steps)
-        for family, each in state.items():
-            each.compiled_credits(compiled, windows[family])
+    def all_credits() -> list[Crossing]:
+        found = [(credit, form.crosses) for form, windows in forms for credit in form.credits(run, windows)]
+        return [(credit, crosses) for credit, crosses in found if not isinstance(credit, dict)]
 
-    def all_metrics() -> None:
-        compared(
-            compiled, truth, [(credit, each.crosses) for family, each in state.items() for credit in credits[family]]
-        )
-
+    truth, credits = run.adjoint(work.steps), all_credits()
     found = {
         "masks": cpu_seconds(work.draw),
-        "forward and Jacobian": cpu_seconds(lambda: Compiled(batch, work.step_size)),
-        "credits": cpu_seconds(all_credits),
-        "gradients and metrics": cpu_seconds(all_metrics),
+        "forward and Jacobian": cpu_seconds(lambda: Run(batch, work.step_size)),
+        "credits": cpu_seconds(lambda: (run.adjoint(work.steps), all_credits())),
+        "gradients and metrics": cpu_seconds(lambda: compared(run, truth, credits)),
     }
     return {name: seconds / work.block for name, seconds in found.items()}
 
@@ -105,13 +97,13 @@ def stages(work: Work) -> dict[str, float]:
 def first_call_seconds(work: Work) -> float:
     """Of a process's first batch: compiling, or loading what was compiled before."""
     started = time.perf_counter()
-    measure(work.draw(), work.names, work.step_size)
+    measure(work.draw(), fast_forms(work.names), work.step_size)
     return time.perf_counter() - started
 
 
 def drawing_seconds(work: Work) -> float:
     """CPU time per network of drawing weights, numbers and data."""
-    from colrun.networks import batch
+    from colrun.engine import batch
 
     def draw() -> None:
         batch._drawn.cache_clear()
@@ -123,10 +115,11 @@ def drawing_seconds(work: Work) -> float:
 def reference_seconds(work: Work, which: str) -> float:
     """CPU time of one network, after a warm-up on a tiny one: what a first call loads is not counted."""
     function = {"plain": measure_plain, "vectorised": measure_vectorised}[which]
-    names = [name for name in work.names if name != TRUTH]
+    names = [name for name in work.names if name.family != "bptt"]
 
     def run(architecture: Architecture, steps: int) -> float:
-        network, shown = build(architecture, 0, work.dtype), sequence(0, steps, architecture.inputs, work.dtype)
+        network = build(architecture, 0, DTYPES[work.dtype])
+        shown = sequence(0, steps, architecture.inputs, work.dtype)
         started = time.process_time()
         function(network, shown, names, work.step_size)
         return time.process_time() - started

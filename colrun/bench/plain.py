@@ -7,8 +7,8 @@ for each truncation window: the published online forms of estimators/ on a step 
 import torch
 from torch import Tensor
 
+from colrun.engine.metrics import compare
 from colrun.estimators import EstimatorName, get_estimator
-from colrun.metrics import compare
 from colrun.networks.base import Gradients
 from colrun.networks.cells import get_cell
 from colrun.networks.columnar import ColumnarNetwork
@@ -72,5 +72,5 @@ def measure_plain(
 
 def judged(network: ColumnarNetwork, truth: Gradients, estimate: Gradients) -> dict[str, float]:
     """Metrics of one network."""
-    one = [{key: value[None] for key, value in given.items()} for given in (truth, estimate, network.masks)]
-    return {key: float(value) for key, value in compare(*one).items()}
+    one = [{key: value.numpy()[None] for key, value in given.items()} for given in (truth, estimate, network.masks)]
+    return {key: float(value[0]) for key, value in compare(*one).items()}

@@ -34,7 +34,7 @@ def measure_all(
     growth: bool,
 ) -> dict[str, Any]:
     """Engine first, while memory is clean; then the references and the peak."""
-    work = Work(architecture, names, step_size, steps, getattr(torch, dtype))
+    work = Work(architecture, names, step_size, steps, dtype)
     warm_up = first_call_seconds(work)
     seconds = engine_seconds(work)
     memory = peak_memory()

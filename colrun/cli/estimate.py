@@ -20,7 +20,7 @@ BYTES_PER_ROW = 50
 
 def compiled() -> bool:
     """Whether a process has compiled kernels before, and numba kept them beside their source, as it does if it can."""
-    kept = Path(colrun.__file__).parent / "kernels" / "__pycache__"
+    kept = Path(colrun.__file__).parent / "engine" / "__pycache__"
     return "NUMBA_CACHE_DIR" in os.environ or any(kept.glob("compare.compare-*.nbi"))
 
 

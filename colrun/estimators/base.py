@@ -1,24 +1,18 @@
-"""What an estimator must offer: an online form, as published, and a credit form, for sweeps.
+"""What an estimator must offer: an online form, as published; its fast form, for sweeps, stands beside it.
 
 Both give the same gradients; the contract tests check it for every registered estimator. The online form is what a
-learner runs, step by step and in its own memory. The credit form is valid because θ is fixed over the sequence.
+learner runs, step by step and in its own memory. The fast form (engine/forms.py) is valid because θ is fixed over the
+sequence.
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from collections.abc import Sequence as Several
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import torch
 from torch import Tensor
 
 from colrun.networks.base import Gradients, Network
-from colrun.networks.contraction import contract, spread
-from colrun.networks.dense import DenseBatch
-from colrun.networks.trajectory import Trajectory
-
-if TYPE_CHECKING:
-    from colrun.compiled import Compiled
 
 
 class Predicted(NamedTuple):
@@ -94,29 +88,12 @@ class Estimator(ABC):
     def online(self, network: Network, step_size: float | None, window: int | None) -> Online:
         """The online form, ready for its first step."""
 
-    @abstractmethod
-    def gradients(self, trajectory: Trajectory, windows: Several[int | None]) -> list[Gradients]:
-        """The credit form on a batch of networks, for several windows at once; tensors are (N, …)."""
-
-    def dense_gradients(self, batch: DenseBatch, step_size: float | None) -> Gradients | None:  # noqa: ARG002
-        """The credit form on a batch of dense networks, (N, …); None if there is one for columnar networks only."""
-        return None
-
 
 class StateCredit(Estimator):
-    """An estimator given by a credit of states, and whether that credit crosses columns."""
+    """What plug-ins were before engine/forms.py; it works for one more version: see legacy_fast.py."""
 
     crosses: ClassVar[bool]
 
     @abstractmethod
-    def credits(self, trajectory: Trajectory, windows: Several[int | None]) -> list[Tensor]:
-        """c of shape (N, T, S, C) for each window."""
-
-    def compiled_credits(self, run: "Compiled", windows: Several[int | None]) -> list[Tensor]:
-        """The same by compiled kernels, where an estimator has them."""
-        return self.credits(run.trajectory, windows)
-
-    def gradients(self, trajectory: Trajectory, windows: Several[int | None]) -> list[Gradients]:
-        """Contract each credit with the local gradient."""
-        credits = self.credits(trajectory, windows)
-        return [contract(trajectory, spread(trajectory, credit, self.crosses)) for credit in credits]
+    def credits(self, trajectory: Any, windows: list[int | None]) -> list[Tensor]:
+        """c of shape (N, T, S, C) for each window, on a trajectory of tensors."""

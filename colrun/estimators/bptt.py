@@ -1,25 +1,16 @@
 """Backpropagation through time: the exact gradient, the truth that every other estimator is compared with.
 
-    credit     c(t) = λ(t), the exact adjoint pulled back from the last step to the first (see adjoint.py)
+    credit     c(t) = λ(t), the exact adjoint pulled back from the last step to the first (see engine/adjoint.py)
 
 Cost: one backward pass over the whole sequence; memory T·|activations|.
 Reference: Werbos 1990.
 """
 
-from collections.abc import Sequence as Several
-from typing import TYPE_CHECKING
-
-import torch
 from torch import Tensor
 
-from colrun.estimators.adjoint import Adjoint, as_credit, own_loss, pull_back
-from colrun.estimators.base import Online, StateCredit, predict
-from colrun.networks.base import Gradients, Network
-from colrun.networks.dense import DenseBatch
-from colrun.networks.trajectory import Trajectory
-
-if TYPE_CHECKING:
-    from colrun.compiled import Compiled
+from colrun.estimators.base import Estimator, Online, predict
+from colrun.estimators.theory import Power
+from colrun.networks.base import Network
 
 
 class OnlineBPTT(Online):
@@ -40,41 +31,16 @@ class OnlineBPTT(Online):
         return self.loss
 
 
-class BPTT(StateCredit):
+class BPTT(Estimator):
     """Exact: every loss reaches back to the first step, so the sequence is one block."""
 
-    crosses = True
     takes_lists = True
+    operations = Power(parameters=1)
+    memory = Power(activations=1, steps=1)
 
     def online(self, network: Network, step_size: float | None, window: int | None) -> Online:  # noqa: ARG002
         """The whole graph."""
         return OnlineBPTT(network, step_size)
-
-    def credits(self, trajectory: Trajectory, windows: Several[int | None]) -> list[Tensor]:
-        """One pass back."""
-        return [adjoint_with_cuts(trajectory, trajectory.steps)] * len(windows)
-
-    def dense_gradients(self, batch: DenseBatch, step_size: float | None) -> Gradients:
-        """One backward pass for all networks: no weight of one enters a loss of another."""
-        theta = {name: value.detach().requires_grad_() for name, value in batch.theta.items()}
-        loss = 0.5 * batch.run(theta, step_size).delta.square().sum()
-        return batch.as_named(torch.autograd.grad(loss, list(theta.values()), materialize_grads=True))
-
-    def compiled_credits(self, run: "Compiled", windows: Several[int | None]) -> list[Tensor]:
-        """One pass back."""
-        return [run.adjoint(run.h.shape[1])] * len(windows)
-
-
-def adjoint_with_cuts(trajectory: Trajectory, block: int) -> Tensor:
-    """λ of every step as a credit, where losses are seen within blocks of `block` steps from the first."""
-    own = own_loss(trajectory)
-    total: list[Adjoint] = []
-    for t in reversed(range(trajectory.steps)):
-        here = own.at(slice(t, t + 1))
-        if (t + 1) % block and t + 1 < trajectory.steps:
-            here = here + pull_back(trajectory, slice(t, t + 1), total[-1])
-        total.append(here)
-    return as_credit(trajectory, torch.cat([adjoint.lam for adjoint in reversed(total)], dim=1))
 
 
 ESTIMATORS = {"bptt": BPTT()}

@@ -8,18 +8,11 @@ Cost: one backward step per step, O(|θ|); between steps nothing is held but the
 Reference: Elman 1990.
 """
 
-from collections.abc import Sequence as Several
-from typing import TYPE_CHECKING
-
 from torch import Tensor
 
 from colrun.estimators.base import Online, predict
 from colrun.estimators.tbptt import TBPTT
 from colrun.networks.base import Network
-from colrun.networks.trajectory import Trajectory
-
-if TYPE_CHECKING:
-    from colrun.compiled import Compiled
 
 
 class OnlineElman(Online):
@@ -39,14 +32,6 @@ class Elman(TBPTT):
     def online(self, network: Network, step_size: float | None, window: int | None) -> Online:  # noqa: ARG002
         """One step, and nothing of those before."""
         return OnlineElman(network, step_size)
-
-    def credits(self, trajectory: Trajectory, windows: Several[int | None]) -> list[Tensor]:
-        """The own loss of each step."""
-        return super().credits(trajectory, [1] * len(windows))
-
-    def compiled_credits(self, run: "Compiled", windows: Several[int | None]) -> list[Tensor]:
-        """The same."""
-        return super().compiled_credits(run, [1] * len(windows))
 
 
 ESTIMATORS = {"elman": Elman()}

@@ -1,54 +1,14 @@
 """A plug-in's estimator, watched: whatever it raises or returns wrong is said with the plug-in's name."""
 
-from collections.abc import Callable, Iterator
-from collections.abc import Sequence as Several
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from torch import Tensor
 
-from colrun.estimators.base import Estimator, Online, StateCredit
+from colrun.engine.forms import FastForm, StochasticForm
+from colrun.estimators.base import Estimator, Online
+from colrun.estimators.guarded_fast import check_names, named
 from colrun.estimators.plugins import Plugin, PluginError
 from colrun.networks.base import Gradients, Network
-from colrun.networks.dense import DenseBatch
-from colrun.networks.trajectory import Trajectory
-
-if TYPE_CHECKING:
-    from colrun.compiled import Compiled
-
-
-@contextmanager
-def _named(plugin: Plugin, doing: str) -> Iterator[None]:
-    try:
-        yield
-    except PluginError:
-        raise
-    except Exception as error:  # it is someone else's code: anything can happen
-        raise PluginError(
-            f"{plugin.where}: {doing} of {plugin.name} raised {type(error).__name__}: {error}."
-        ) from error
-
-
-def _check(plugin: Plugin, doing: str, found: object, wanted: dict[str, tuple[int, ...]]) -> Gradients:
-    """`found` has these names and shapes."""
-    if not isinstance(found, dict) or found.keys() != wanted.keys():
-        names = ", ".join(map(str, found)) if isinstance(found, dict) else type(found).__name__
-        raise PluginError(f"{plugin.where}: {doing} of {plugin.name} gave {names}, and not {', '.join(wanted)}.")
-    for name, shape in wanted.items():
-        _check_shape(plugin, f"{name} in {doing}", found[name], shape)
-    return found
-
-
-def _check_shape(plugin: Plugin, what: str, found: object, shape: tuple[int, ...]) -> None:
-    if not isinstance(found, Tensor) or tuple(found.shape) != shape:
-        given = tuple(found.shape) if isinstance(found, Tensor) else type(found).__name__
-        raise PluginError(f"{plugin.where}: {what} of {plugin.name} has shape {given}, and must have {shape}.")
-
-
-def _count(plugin: Plugin, doing: str, found: object, windows: Several[int | None]) -> list[Any]:
-    if not isinstance(found, list | tuple) or len(found) != len(windows):
-        raise PluginError(f"{plugin.where}: {doing} of {plugin.name} must give a list, one for each of its windows.")
-    return list(found)
 
 
 class GuardedOnline:
@@ -60,82 +20,41 @@ class GuardedOnline:
 
     def step(self, x_t: Tensor, y_t: Tensor) -> None:
         """As the plug-in does."""
-        with _named(self.plugin, "step"):
+        with named(self.plugin, "step"):
             self.inner.step(x_t, y_t)
 
     def gradient(self) -> Gradients:
         """As the plug-in does, checked."""
-        with _named(self.plugin, "gradient"):
+        with named(self.plugin, "gradient"):
             found = self.inner.gradient()
-        return _check(self.plugin, "gradient", found, _shapes(self.network.theta))
+        shapes = {name: tuple(value.shape) for name, value in self.network.theta.items()}
+        check_names(self.plugin, "gradient", found, shapes)
+        return found
 
 
-def _shapes(tensors: dict[str, Tensor]) -> dict[str, tuple[int, ...]]:
-    return {name: tuple(value.shape) for name, value in tensors.items()}
+class GuardedEstimator(Estimator):
+    """A plug-in's; one that is a fast form alone has no online form."""
 
-
-class _Guarded(Estimator):
     def __init__(self, plugin: Plugin, inner: Any) -> None:
         self.plugin, self.inner = plugin, inner
-        self.needs_columns = bool(inner.needs_columns)  # type: ignore[misc]
-        self.undefined = dict(inner.undefined)  # type: ignore[misc]
+        self.needs_columns = bool(getattr(inner, "needs_columns", True))  # type: ignore[misc]
+        self.undefined = dict(getattr(inner, "undefined", {}))  # type: ignore[misc]
 
     def online(self, network: Network, step_size: float | None, window: int | None) -> Any:
         """The plug-in's, watched."""
-        with _named(self.plugin, "online"):
+        if not hasattr(self.inner, "online"):
+            raise PluginError(f"{self.plugin.where}: {self.plugin.name} has no online form.")
+        with named(self.plugin, "online"):
             inner = self.inner.online(network, step_size, window)
         return GuardedOnline(self.plugin, inner, network)
-
-    def gradients(self, trajectory: Trajectory, windows: Several[int | None]) -> list[Gradients]:
-        """The plug-in's, checked."""
-        with _named(self.plugin, "gradients"):
-            found = self.inner.gradients(trajectory, windows)
-        wanted = _shapes(trajectory.batch.masks)
-        return [
-            _check(self.plugin, "gradients", each, wanted) for each in _count(self.plugin, "gradients", found, windows)
-        ]
-
-    def dense_gradients(self, batch: DenseBatch, step_size: float | None) -> Gradients | None:
-        """The plug-in's, checked."""
-        with _named(self.plugin, "dense_gradients"):
-            found = self.inner.dense_gradients(batch, step_size)
-        return None if found is None else _check(self.plugin, "dense_gradients", found, _shapes(batch.theta))
-
-
-class _GuardedCredit(_Guarded, StateCredit):
-    def __init__(self, plugin: Plugin, inner: StateCredit) -> None:
-        super().__init__(plugin, inner)
-        self.crosses = bool(inner.crosses)  # type: ignore[misc]
-
-    def credits(self, trajectory: Trajectory, windows: Several[int | None]) -> list[Tensor]:
-        """The plug-in's, checked."""
-        return self._checked(trajectory, windows, self.inner.credits)
-
-    def compiled_credits(self, run: "Compiled", windows: Several[int | None]) -> list[Tensor]:
-        """The same: kernels of a plug-in's own would be its own affair."""
-        return self.credits(run.trajectory, windows)
-
-    def gradients(self, trajectory: Trajectory, windows: Several[int | None]) -> list[Gradients]:
-        """By the contraction that all share."""
-        return StateCredit.gradients(self, trajectory, windows)
-
-    def _checked(
-        self, trajectory: Trajectory, windows: Several[int | None], credits: Callable[..., object]
-    ) -> list[Tensor]:
-        with _named(self.plugin, "credits"):
-            found = _count(self.plugin, "credits", credits(trajectory, windows), windows)
-        N, T, C = trajectory.h.shape
-        for credit in found:
-            _check_shape(self.plugin, "credits", credit, (N, T, trajectory.s.shape[2], C))
-        return [credit.to(trajectory.h.dtype) for credit in found]
 
 
 def guarded(plugin: Plugin) -> Estimator:
     """The estimator of a plug-in, imported."""
     inner = plugin.load()
-    if not isinstance(inner, Estimator):
+    if not isinstance(inner, Estimator | FastForm | StochasticForm):
         raise PluginError(
             f"{plugin.where}: {plugin.name} is a {type(inner).__name__}; it must be an instance of a subclass of "
-            "colrun.estimators.base.StateCredit or Estimator."
+            "colrun.engine.forms.FastForm."
         )
-    return _GuardedCredit(plugin, inner) if isinstance(inner, StateCredit) else _Guarded(plugin, inner)
+    return GuardedEstimator(plugin, inner)

@@ -15,19 +15,14 @@ Reference: Javed, White and Sutton 2021.
 """
 
 from abc import abstractmethod
-from collections.abc import Sequence as Several
-from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
 
-from colrun.estimators.base import Online, StateCredit, predict
+from colrun.estimators.base import Estimator, Online, predict
+from colrun.estimators.theory import Power
 from colrun.networks.base import Network
 from colrun.networks.columnar import ColumnarNetwork
-from colrun.networks.trajectory import Trajectory
-
-if TYPE_CHECKING:
-    from colrun.compiled import Compiled
 
 
 class Traces(Online):
@@ -89,11 +84,12 @@ class OnlineMasterUser(Traces):
         return dict(zip(self.theta, local, strict=True)), d
 
 
-class MasterUser(StateCredit):
+class MasterUser(Estimator):
     """With the meta-gradient or without it."""
 
-    crosses = False
     takes_lists = True
+    operations = Power(parameters=1)
+    memory = Power(parameters=1)
     needs_columns = True
 
     def __init__(self, meta: bool) -> None:
@@ -102,16 +98,6 @@ class MasterUser(StateCredit):
     def online(self, network: Network, step_size: float | None, window: int | None) -> Online:  # noqa: ARG002
         """Traces by column."""
         return OnlineMasterUser(network, step_size, self.meta)
-
-    def credits(self, trajectory: Trajectory, windows: Several[int | None]) -> list[Tensor]:
-        """The diagonal of the exact adjoint."""
-        alpha = trajectory.step_size if self.meta else None
-        credit = own_credit(trajectory.h, trajectory.w, trajectory.delta, trajectory.own_jacobian, alpha)
-        return [credit] * len(windows)
-
-    def compiled_credits(self, run: "Compiled", windows: Several[int | None]) -> list[Tensor]:
-        """The diagonal."""
-        return [run.own(self.meta)] * len(windows)
 
 
 def own_credit(h: Tensor, w: Tensor, delta: Tensor, d: Tensor, alpha: float | None) -> Tensor:

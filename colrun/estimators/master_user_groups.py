@@ -9,18 +9,14 @@ Cost: O(|h||θ|) operations and O(|θ|) memory per step.
 Reference: Javed, White and Sutton 2021.
 """
 
-from collections.abc import Sequence as Several
-
 import torch
 from torch import Tensor
 
 from colrun.estimators.base import Estimator, Online
-from colrun.estimators.master_user import Traces, own_credit
-from colrun.networks.base import Gradients, Network
-from colrun.networks.contraction import contract, spread
-from colrun.networks.dense import DenseBatch, stack_named
+from colrun.estimators.master_user import Traces
+from colrun.estimators.theory import Power
+from colrun.networks.base import Network
 from colrun.networks.listed import ListedNetwork
-from colrun.networks.trajectory import Trajectory
 from colrun.streams import stream
 
 
@@ -56,47 +52,12 @@ class MasterUserGroups(Estimator):
     """Random groups."""
 
     takes_lists = True
+    operations = Power(parameters=1, states=1)
+    memory = Power(parameters=1)
 
     def online(self, network: Network, step_size: float | None, window: int | None) -> Online:  # noqa: ARG002
         """Traces by random group."""
         return OnlinePerState(network, step_size, random_owner(network))
-
-    def gradients(self, trajectory: Trajectory, windows: Several[int | None]) -> list[Gradients]:
-        """State after state, all networks at once: the gradient of its credit alone, of which its group's is kept."""
-        batch = trajectory.batch
-        owners = [random_owner(batch.network(n)) for n in range(len(batch.seeds))]
-        owner = {name: torch.stack([each[name] for each in owners]) for name in owners[0]}
-        d = trajectory.own_jacobian
-        credit = own_credit(trajectory.h, trajectory.w, trajectory.delta, d, trajectory.step_size)
-        total = {name: torch.zeros_like(mask, dtype=credit.dtype) for name, mask in batch.masks.items()}
-        for i in range(batch.architecture.columns):
-            alone = torch.zeros_like(credit)
-            alone[..., i] = credit[..., i]
-            for name, gradient in contract(trajectory, spread(trajectory, alone, crosses=True)).items():
-                total[name] += gradient.masked_fill_(owner[name] != i, 0.0)
-        return [total] * len(windows)
-
-    def dense_gradients(self, batch: DenseBatch, step_size: float | None) -> Gradients:
-        """All steps of all networks in one graph, each from its own, detached, state; one backward pass per state."""
-        owner = stack_named([random_owner(network) for network in batch.networks])
-        course = batch.run(batch.theta, step_size)
-        theta = {name: value.detach().requires_grad_() for name, value in batch.theta.items()}
-        s_tm1 = course.s[:, :-1].detach().requires_grad_()
-        s_t = batch.step(theta, batch.x, s_tm1)
-        N, T, S, C = s_t.shape
-        d = s_t.new_zeros(N, T, S, S, C)
-        for k in range(S):
-            for i in range(C):
-                (by_s,) = torch.autograd.grad(s_t[..., k, i].sum(), s_tm1, retain_graph=True, materialize_grads=True)
-                d[:, :, k, :, i] = by_s[..., i]
-        credit = own_credit(course.s[:, 1:, 0], course.w, course.delta, d, step_size)
-        total = {name: torch.zeros_like(value) for name, value in batch.theta.items()}
-        for i in range(C):
-            weighted = (credit[..., i] * s_t[..., i]).sum()
-            grads = torch.autograd.grad(weighted, list(theta.values()), retain_graph=True, materialize_grads=True)
-            for name, grad in zip(theta, grads, strict=True):
-                total[name] += torch.where(owner[name] == i, grad, 0.0)
-        return batch.as_named(total.values())
 
 
 ESTIMATORS = {"master-user-groups": MasterUserGroups()}

@@ -19,17 +19,15 @@ Cost: O(|θ|) operations and memory per step: two backward passes (LSTM: three),
 Reference: Ollivier, Tallec and Charpiat 2015. Its Kalman filter belongs to the learner, not to the gradient.
 """
 
-from collections.abc import Sequence as Several
-
 import torch
 from torch import Tensor
 
 from colrun.estimators.base import Online
-from colrun.estimators.rank_one import OnlineRankOne, local_gram, rank_one_credits
-from colrun.estimators.stochastic import Credit, Signs, Stochastic, balance
+from colrun.estimators.rank_one import OnlineRankOne
+from colrun.estimators.stochastic import Signs, Stochastic, balance
+from colrun.estimators.theory import Power
 from colrun.networks.base import Network
 from colrun.networks.columnar import ColumnarNetwork
-from colrun.networks.trajectory import Trajectory
 
 
 class OnlineNoBackTrack(OnlineRankOne):
@@ -64,42 +62,19 @@ def scales(norms: Tensor) -> tuple[Tensor, Tensor]:
     return balance(norms, torch.ones_like(norms))
 
 
-def own_norms(trajectory: Trajectory) -> Tensor:
-    """‖∂s_i(t)/∂θ_i‖ as (N, T, S, C), layer by layer."""
-    batch, grams = trajectory.batch, trajectory.grams
-    by_a, by_r, _ = trajectory.partials
-    first, second, a, r = (gram.diagonal(dim1=-2, dim2=-1).transpose(1, 2) for gram in grams)  # (N, T, C or G·C)
-    a, r = (square.reshape(by_a[:, :, 0].shape) for square in (a, r))
-    own = torch.diagonal(batch.U, dim1=2, dim2=3).mT  # (N, G, C, W)
-    found = []
-    for k in range(by_a.shape[2]):
-        square = (by_a[:, :, k].square() * a + by_r[:, :, k].square() * r).sum(2)
-        credit = (trajectory.f > 0) * torch.einsum("ntgi,ngiw->ntiw", by_a[:, :, k], own)
-        square = square + credit.square().sum(-1) * second
-        credit = (trajectory.z > 0) * torch.einsum("ntcw,ncwv->ntcv", credit, batch.layers.B)
-        found.append(square + credit.square().sum(-1) * first)
-    return torch.stack(found, dim=2).sqrt()
-
-
 class NoBackTrack(Stochastic):
-    """All draws at once."""
+    """A scale for the noise of each state."""
 
     name = "nobacktrack"
     takes_lists = True
+    operations = Power(parameters=1)
+    memory = Power(parameters=1)
     needs_columns = True
 
     def online(self, network: Network, step_size: float | None, window: int | None) -> Online:  # noqa: ARG002
         """One pair of vectors."""
         assert isinstance(network, ColumnarNetwork)
         return OnlineNoBackTrack(network, step_size, Signs(network.seed, self.name, self.draw))
-
-    def drawn(self, trajectory: Trajectory, draws: Several[int]) -> list[Credit]:
-        """The scales are the same for all draws."""
-        rho, inverse = scales(own_norms(trajectory).unsqueeze(1))
-        epsilon = self.signs(trajectory, draws, *trajectory.s.shape[2:])
-        into_state, into_theta = rho * epsilon, inverse * epsilon
-        gram = local_gram(trajectory, into_theta)
-        return list(rank_one_credits(trajectory, into_state.flatten(3), into_theta.flatten(3), gram, own_exactly=False))
 
 
 ESTIMATORS = {"nobacktrack": NoBackTrack()}

@@ -7,8 +7,6 @@ It is unbiased if n and m are odd in fair signs and E[n mᵀ] = 1. The two algor
 in whether the last step of each loss is taken from τ̃ or exactly.
 
     credit     c(t) = m(t) κ(t),   κ(t) = ∂L(t)/∂τ · τ̃(t) + κ(t+1)/ρ0(t+1),   crosses columns
-
-‖θ̃(t)‖ follows from the inner products of the local gradients (networks/grams.py), so nothing is as large as θ.
 """
 
 from abc import abstractmethod
@@ -17,9 +15,8 @@ import torch
 from torch import Tensor
 
 from colrun.estimators.base import Online, predict
-from colrun.estimators.stochastic import Signs, balance, learner_jacobian, learner_loss
+from colrun.estimators.stochastic import Signs, balance
 from colrun.networks.base import Gradients, Network
-from colrun.networks.trajectory import Trajectory
 
 
 class OnlineRankOne(Online):
@@ -90,60 +87,3 @@ class OnlineRankOne(Online):
 def norm(gradients: Gradients) -> Tensor:
     """Over all weights."""
     return torch.stack([value.square().sum() for value in gradients.values()]).sum().sqrt()
-
-
-def local_gram(trajectory: Trajectory, weights: Tensor) -> Tensor:
-    """(N, D, T, T): inner products of m(t)ᵀ ∂s(t)/∂θ between steps, for weights m (N, D, T, S, C)."""
-    batch, grams = trajectory.batch, trajectory.grams
-    by_a, by_r, _ = trajectory.partials
-    N, D, T, _, C = weights.shape
-    a = torch.einsum("ndtsi,ntsgi->ndtgi", weights, by_a).flatten(3)  # (N, D, T, G·C)
-    r = torch.einsum("ndtsi,ntsgi->ndtgi", weights, by_r).flatten(3)
-    W, GC = trajectory.f.shape[-1], a.shape[-1]
-    from_source = batch.U.permute(0, 3, 1, 2, 4).reshape(N, C, GC, W)
-    active = [(value > 0).transpose(1, 2).unsqueeze(2).to(a.dtype) for value in (trajectory.f, trajectory.z)]
-    second = (a.reshape(N, 1, D * T, GC) @ from_source).view(N, C, D, T, W) * active[0]
-    first = (second.view(N, C, D * T, W) @ batch.layers.B).view(N, C, D, T, W) * active[1]
-    found = torch.einsum("ndtk,nduk,nktu->ndtu", a, a, grams.a) + torch.einsum("ndtk,nduk,nktu->ndtu", r, r, grams.r)
-    for credit, gram in ((second, grams.second), (first, grams.first)):
-        found = found + ((credit @ credit.mT) * gram.unsqueeze(2)).sum(1)
-    return found
-
-
-def rank_one_credits(
-    trajectory: Trajectory, into_state: Tensor, into_theta: Tensor, gram: Tensor, own_exactly: bool
-) -> Tensor:
-    """c (D, N, T, S, C) from n and m, both (N, D, T, P), and the inner products (N, D, T, T) of mᵀ ∂s/∂θ.
-
-    `own_exactly`: whether each loss credits its own step by ∂L(t)/∂s(t) itself, and earlier ones by the pair before it.
-    """
-    N, D, T, P = into_state.shape
-    jacobian, on_loss = learner_jacobian(trajectory), learner_loss(trajectory)
-    noise = torch.nn.functional.pad(into_state, (0, on_loss.shape[-1] - P))
-    tangent = torch.zeros_like(noise[:, :, 0])
-    shares = gram.new_zeros(N, D, T)  # of the local gradients in θ̃
-    square = gram.new_zeros(N, D)  # ‖θ̃‖²
-    gain, decay = gram.new_zeros(N, D, T), gram.new_zeros(N, D, T)
-    for t in range(T):
-        moved = tangent @ jacobian[:, t].mT
-        rho, inverse = balance(square.sqrt(), moved.square().sum(-1).sqrt())
-        tangent = rho.unsqueeze(-1) * moved + noise[:, :, t]
-        shares[..., :t] *= inverse.unsqueeze(-1)
-        cross = (shares[..., :t] * gram[:, :, t, :t]).sum(-1)
-        square = (inverse**2 * square + 2 * cross + gram[:, :, t, t]).clamp(min=0.0)
-        shares[..., t] = 1.0
-        decay[..., t] = inverse
-        gain[..., t] = ((moved if own_exactly else tangent) * on_loss[:, None, t]).sum(-1)
-    kappa = torch.zeros_like(gain)
-    reached = gain.new_zeros(N, D)
-    for t in reversed(range(T)):
-        if own_exactly:
-            kappa[..., t] = reached
-            reached = gain[..., t] + decay[..., t] * reached
-        else:
-            kappa[..., t] = gain[..., t] + reached
-            reached = decay[..., t] * kappa[..., t]
-    credit = into_theta * kappa.unsqueeze(-1)
-    if own_exactly:
-        credit = credit + on_loss[:, None, :, :P]
-    return credit.transpose(0, 1).reshape(D, N, T, *trajectory.s.shape[2:])

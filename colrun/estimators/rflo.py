@@ -24,18 +24,16 @@ Cost: O(|θ|) operations and memory per step.
 Reference: Murray 2019.
 """
 
-from collections.abc import Sequence as Several
-
 import torch
 from torch import Tensor
 
-from colrun.estimators.base import Online, StateCredit, predict
-from colrun.estimators.master_user import OnlineMasterUser, own_credit
+from colrun.estimators.base import Estimator, Online, predict
+from colrun.estimators.master_user import OnlineMasterUser
+from colrun.estimators.theory import Power
 from colrun.networks.base import Network
 from colrun.networks.cells import get_cell
 from colrun.networks.columnar import ColumnarNetwork
 from colrun.networks.draw import initial_w
-from colrun.networks.trajectory import Trajectory
 
 
 def random_feedback(seed: int, columns: int) -> Tensor:
@@ -68,11 +66,12 @@ class OnlineRFLO(OnlineMasterUser):
         self.w = w_tp1
 
 
-class RFLO(StateCredit):
+class RFLO(Estimator):
     """With random feedback, as published, or with w."""
 
-    crosses = False
     takes_lists = True
+    operations = Power(parameters=1)
+    memory = Power(parameters=1)
     needs_columns = True
 
     def __init__(self, symmetric: bool) -> None:
@@ -81,15 +80,6 @@ class RFLO(StateCredit):
     def online(self, network: Network, step_size: float | None, window: int | None) -> Online:  # noqa: ARG002
         """Traces by column."""
         return OnlineRFLO(network, step_size, self.symmetric)
-
-    def credits(self, trajectory: Trajectory, windows: Several[int | None]) -> list[Tensor]:
-        """Master-User's recursion with another decay and another way back."""
-        feedback = trajectory.w
-        if not self.symmetric:
-            drawn = [random_feedback(seed, feedback.shape[-1]) for seed in trajectory.batch.seeds]
-            feedback = torch.stack(drawn).to(feedback.dtype).unsqueeze(1).expand_as(feedback)
-        leak = trajectory.partials.by_s
-        return [own_credit(trajectory.h, feedback, trajectory.delta, leak, None)] * len(windows)
 
 
 ESTIMATORS = {"rflo": RFLO(symmetric=False), "rflo-symmetric": RFLO(symmetric=True)}

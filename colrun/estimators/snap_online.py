@@ -60,7 +60,8 @@ class OnlineSnAp(OnLists):
         listed, whole = self.listed, self.listed.whole
         self.links = Links(listed)
         place = self.links.place()
-        (sets,) = tracked(whole.architecture, whole.masks, [order])
+        masks = {name: mask.numpy() for name, mask in whole.masks.items()}
+        (sets,) = map(torch.from_numpy, tracked(whole.architecture, masks, [order]))
         spans = column_spans(listed)
         columns = range(listed.columns)
         every = torch.arange(listed.columns)

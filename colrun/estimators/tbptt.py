@@ -13,18 +13,12 @@ Reference: Williams and Peng 1990, truncated BPTT(h).
 
 import sys
 from collections import deque
-from collections.abc import Sequence as Several
-from typing import TYPE_CHECKING
 
 from torch import Tensor
 
-from colrun.estimators.adjoint import as_credit, own_loss, pull_back
-from colrun.estimators.base import Online, StateCredit, predict
+from colrun.estimators.base import Estimator, Online, predict
+from colrun.estimators.theory import Power
 from colrun.networks.base import Network
-from colrun.networks.trajectory import Trajectory
-
-if TYPE_CHECKING:
-    from colrun.compiled import Compiled
 
 
 class OnlineTBPTT(Online):
@@ -48,34 +42,17 @@ class OnlineTBPTT(Online):
                 credit = self.backward(left, credit, entered)
 
 
-class TBPTT(StateCredit):
+class TBPTT(Estimator):
     """Every window from one pass over lags."""
 
-    crosses = True
     takes_lists = True
+    operations = Power(parameters=1, window=1)
+    memory = Power(activations=1, window=1)
 
     def online(self, network: Network, step_size: float | None, window: int | None) -> Online:
         """A window of `window` steps."""
         assert window is not None
         return OnlineTBPTT(network, step_size, window)
-
-    def credits(self, trajectory: Trajectory, windows: Several[int | None]) -> list[Tensor]:
-        """Sums of λ_ℓ up to each window."""
-        lengths = [min(window, trajectory.steps) for window in windows if window is not None]
-        lag = own_loss(trajectory)
-        total = lag.lam.clone()
-        reached = {1: total.clone()}
-        for ell in range(1, max(lengths)):
-            # λ_ℓ exists for the steps that have a loss ℓ steps ahead.
-            lag = pull_back(trajectory, slice(0, trajectory.steps - ell), lag.at(slice(1, None)))
-            total[:, : trajectory.steps - ell] += lag.lam
-            if ell + 1 in lengths:
-                reached[ell + 1] = total.clone()
-        return [as_credit(trajectory, reached[length]) for length in lengths]
-
-    def compiled_credits(self, run: "Compiled", windows: Several[int | None]) -> list[Tensor]:
-        """All windows at once."""
-        return run.lagged([window for window in windows if window is not None])
 
 
 ESTIMATORS = {"tbptt": TBPTT()}

@@ -9,18 +9,11 @@ Cost: one backward pass per k steps; memory k·|activations|.
 Reference: epochwise truncation, Williams and Peng 1990.
 """
 
-from collections.abc import Sequence as Several
-from typing import TYPE_CHECKING
-
 from torch import Tensor
 
-from colrun.estimators.base import Online, StateCredit, predict
-from colrun.estimators.bptt import adjoint_with_cuts
+from colrun.estimators.base import Estimator, Online, predict
+from colrun.estimators.theory import Power
 from colrun.networks.base import Network
-from colrun.networks.trajectory import Trajectory
-
-if TYPE_CHECKING:
-    from colrun.compiled import Compiled
 
 
 class OnlineBlockTBPTT(Online):
@@ -47,24 +40,17 @@ class OnlineBlockTBPTT(Online):
         return self.loss
 
 
-class BlockTBPTT(StateCredit):
+class BlockTBPTT(Estimator):
     """Exact within blocks."""
 
-    crosses = True
     takes_lists = True
+    operations = Power(parameters=1)
+    memory = Power(activations=1, window=1)
 
     def online(self, network: Network, step_size: float | None, window: int | None) -> Online:
         """Blocks of `window` steps."""
         assert window is not None
         return OnlineBlockTBPTT(network, step_size, window)
-
-    def credits(self, trajectory: Trajectory, windows: Several[int | None]) -> list[Tensor]:
-        """One pass back per block length."""
-        return [adjoint_with_cuts(trajectory, window) for window in windows if window is not None]
-
-    def compiled_credits(self, run: "Compiled", windows: Several[int | None]) -> list[Tensor]:
-        """One pass back per block length."""
-        return [run.adjoint(min(window, run.h.shape[1])) for window in windows if window is not None]
 
 
 ESTIMATORS = {"tbptt-block": BlockTBPTT()}

@@ -15,15 +15,13 @@ Cost: O(|θ|) operations and memory per step: two backward passes, and for J s̃
 Reference: Tallec and Ollivier 2017.
 """
 
-from collections.abc import Sequence as Several
-
 from torch import Tensor
 
 from colrun.estimators.base import Online
-from colrun.estimators.rank_one import OnlineRankOne, local_gram, norm, rank_one_credits
-from colrun.estimators.stochastic import Credit, Signs, Stochastic, balance
+from colrun.estimators.rank_one import OnlineRankOne, norm
+from colrun.estimators.stochastic import Signs, Stochastic, balance
+from colrun.estimators.theory import Power
 from colrun.networks.base import Network
-from colrun.networks.trajectory import Trajectory
 
 
 class OnlineUORO(OnlineRankOne):
@@ -47,26 +45,16 @@ class OnlineUORO(OnlineRankOne):
 
 
 class UORO(Stochastic):
-    """All draws at once."""
+    """One scale for the noise of all states."""
 
     name = "uoro"
     takes_lists = True
+    operations = Power(parameters=1)
+    memory = Power(parameters=1)
 
     def online(self, network: Network, step_size: float | None, window: int | None) -> Online:  # noqa: ARG002
         """One pair of vectors."""
         return OnlineUORO(network, step_size, Signs(network.seed, self.name, self.draw))
-
-    def drawn(self, trajectory: Trajectory, draws: Several[int]) -> list[Credit]:
-        """The scales ρ1 come from the inner products of νᵀ ∂s/∂θ."""
-        states = trajectory.s.shape[2:]
-        nu = self.signs(trajectory, draws, *states)
-        gram = local_gram(trajectory, nu)
-        nu = nu.flatten(3)
-        norms = gram.diagonal(dim1=-2, dim2=-1).clamp(min=0.0).sqrt()
-        rho, inverse = balance(norms, nu.square().sum(-1).sqrt())
-        gram = gram * inverse.unsqueeze(-1) * inverse.unsqueeze(-2)
-        into_state, into_theta = nu * rho.unsqueeze(-1), nu * inverse.unsqueeze(-1)
-        return list(rank_one_credits(trajectory, into_state, into_theta, gram, own_exactly=True))
 
 
 ESTIMATORS = {"uoro": UORO()}

@@ -7,10 +7,6 @@ paper defines Master-User for arbitrary groups of parameters.
 """
 
 import math
-from collections.abc import Iterable
-from collections.abc import Sequence as Several
-from dataclasses import dataclass
-from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -20,17 +16,13 @@ from colrun.networks.architecture import Architecture
 from colrun.networks.base import Network
 from colrun.networks.cells import CELLS, get_cell
 from colrun.networks.draw import bias, initial_w, weight
-from colrun.testbed import Sequence
 
 
 class DenseNetwork(Network):
     """A dense RNN; `architecture` is the columnar network whose size it has, and C the number of its states."""
 
     def step(self, theta: dict[str, Tensor], x_t: Tensor, s_tm1: Tensor, stop_lateral: bool = False) -> Tensor:
-        """One forward step; there are no columns between which a gradient could be stopped.
-
-        With a leading dimension of networks, `theta` is that of a `DenseBatch`, and the next dimension is of steps.
-        """
+        """One forward step; there are no columns between which a gradient could be stopped."""
         if stop_lateral:
             raise InvalidValueError(
                 "a dense network has no columns between which gradients could be stopped; use master-user-groups."
@@ -45,69 +37,6 @@ class DenseNetwork(Network):
             a.append(a_gate + theta[f"q.{gate}"] if f"q.{gate}" in theta else a_gate)
             r.append(h_tm1 @ theta[f"R.{gate}"].mT if self.architecture.recurrent else torch.zeros_like(a_gate))
         return get_cell(self.architecture.cell).update(torch.stack(a, -2), torch.stack(r, -2), s_tm1)
-
-
-class DenseCourse(NamedTuple):
-    """What happened to N networks over T steps."""
-
-    s: Tensor
-    """(N, T+1, S, C)"""
-    w: Tensor
-    """(N, T, C): w before the update of that step."""
-    delta: Tensor
-    """(N, T)"""
-
-
-@dataclass(frozen=True)
-class DenseBatch:
-    """Dense networks of one size, stacked, with the sequences they are shown."""
-
-    networks: tuple[DenseNetwork, ...]
-    theta: dict[str, Tensor]
-    """(N, …); biases are (N, 1, …), so that they broadcast over steps."""
-    x: Tensor
-    """(N, T, inputs)"""
-    y: Tensor
-    """(N, T)"""
-
-    @classmethod
-    def stack(cls, networks: Several[DenseNetwork], sequences: Several[Sequence]) -> "DenseBatch":
-        """Networks with their sequences."""
-        theta = stack_named([network.theta for network in networks])
-        x, y = (torch.stack([getattr(sequence, name) for sequence in sequences]) for name in ("x", "y"))
-        return cls(tuple(networks), theta, x, y)
-
-    def step(self, theta: dict[str, Tensor], x: Tensor, s_tm1: Tensor) -> Tensor:
-        """s(t), (N, steps, S, C), from x (N, steps, inputs) and s(t-1)."""
-        return self.networks[0].step(theta, x, s_tm1)
-
-    def run(self, theta: dict[str, Tensor], step_size: float | None) -> DenseCourse:
-        """All steps, with their graph where `theta` has one."""
-        s_t = torch.stack([network.zero_state() for network in self.networks]).unsqueeze(1)
-        w_t = torch.stack([network.w for network in self.networks])
-        s, w, deltas = [s_t], [], []
-        for t in range(self.x.shape[1]):
-            s_t = self.step(theta, self.x[:, t : t + 1], s_t)
-            h_t = s_t[:, 0, 0]
-            delta = self.y[:, t] - (w_t * h_t).sum(-1)
-            s.append(s_t)
-            w.append(w_t)
-            deltas.append(delta)
-            if step_size is not None:
-                w_t = w_t + step_size * delta.unsqueeze(-1) * h_t
-        return DenseCourse(torch.cat(s, dim=1), torch.stack(w, dim=1), torch.stack(deltas, dim=1))
-
-    def as_named(self, values: Iterable[Tensor]) -> dict[str, Tensor]:
-        """Tensors in the order of θ by name, in the shapes of the networks' own: (N, …)."""
-        own = self.networks[0].theta
-        pairs = zip(own.items(), values, strict=True)
-        return {name: value.reshape(len(self.networks), *one.shape) for (name, one), value in pairs}
-
-
-def stack_named(each: Several[dict[str, Tensor]]) -> dict[str, Tensor]:
-    """(N, …) by name, vectors as (N, 1, …)."""
-    stacked = {name: torch.stack([values[name] for values in each]) for name in each[0]}
-    return {name: value.unsqueeze(1) if value.ndim == 2 else value for name, value in stacked.items()}
 
 
 def hidden_units(architecture: Architecture) -> int:

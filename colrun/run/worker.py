@@ -1,5 +1,6 @@
 """What a process does around a unit, be it a worker or the main one: one thread, and an eye on what others do."""
 
+import sys
 import threading
 from functools import cache
 from pathlib import Path
@@ -19,9 +20,8 @@ _one = threading.Lock()
 def _ready() -> None:
     """Before the first unit of a process, which need not have inherited anything from the main one."""
     one_thread()
-    import torch
-
-    torch.set_num_threads(1)
+    if "torch" in sys.modules:  # it counted its threads when it was loaded
+        sys.modules["torch"].set_num_threads(1)
 
 
 def work(unit: Unit, paths: Paths, sweep: str, run: str, fail_fast: bool = False) -> Outcome:

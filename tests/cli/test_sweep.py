@@ -65,7 +65,7 @@ def test_dry_run_tells_of_kernels_to_compile(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setattr("colrun.__file__", str(tmp_path / "__init__.py"))
     plan = ("sweep", write(tmp_path, TINY), "--dry-run", "--out", tmp_path / "out")
     assert "about half a minute more for each worker" in colrun(*plan).stdout
-    kept = tmp_path / "kernels" / "__pycache__"
+    kept = tmp_path / "engine" / "__pycache__"
     kept.mkdir(parents=True)
     (kept / "compare.compare-30.py311.nbi").touch()
     assert "more for each worker" not in colrun(*plan).stdout

@@ -4,10 +4,10 @@ import pytest
 import torch
 
 from colrun import Sequence, evaluate, gradients, network, sequence
-from colrun.engine import credit_gradients
+from colrun.api import as_batch
+from colrun.engine.measure import gradients as engine_gradients
 from colrun.errors import InvalidValueError
-from colrun.estimators import ESTIMATORS, get_estimator, parse_estimator, why_undefined
-from colrun.networks.batch import Batch
+from colrun.estimators import ESTIMATORS, fast_forms, get_estimator, parse_estimator, why_undefined
 from colrun.networks.cells import CELLS
 from tests.oracle import relative_error
 
@@ -30,7 +30,7 @@ def test_online_equals_credit(estimator: str, cell: str, step_size: float | None
 @pytest.mark.parametrize(("estimator", "cell"), UNDEFINED)
 def test_where_it_is_not_defined_the_reason_is_given(estimator: str, cell: str) -> None:
     net, seq = network(0, cell, 3, 2, inputs=4), sequence(0, 3, 4)
-    for form in ("credit", "torch", "online"):
+    for form in ("credit", "online"):
         with pytest.raises(InvalidValueError, match=f"{estimator} is not defined on the {cell} cell: .+"):
             gradients(net, seq, estimator, form=form)
     with pytest.raises(InvalidValueError, match="is not defined on"):
@@ -40,7 +40,7 @@ def test_where_it_is_not_defined_the_reason_is_given(estimator: str, cell: str) 
 @pytest.mark.parametrize("estimator", NAMES)
 def test_masked_weights_have_no_gradient(estimator: str) -> None:
     net, seq = network(3, "gru", 5, 4, "50%", 6), sequence(3, 12, 6)
-    for form in ("credit", "torch", "online"):
+    for form in ("credit", "online"):
         for name, value in gradients(net, seq, estimator, form=form).items():
             assert value.shape == net.theta[name].shape
             assert not value[~net.masks[name]].any()
@@ -53,7 +53,7 @@ def test_a_masked_weight_does_not_exist_whatever_its_number(estimator: str) -> N
     wanted = gradients(net, seq, estimator, 0.01)
     for name, value in net.theta.items():
         value[~net.masks[name]] = 7.0
-    for form in ("credit", "torch", "online"):
+    for form in ("credit", "online"):
         error, where = relative_error(gradients(net, seq, estimator, 0.01, form), wanted)
         assert error < 1e-12, (form, where)
 
@@ -82,9 +82,11 @@ def test_a_network_gets_the_same_gradient_alone_and_in_a_batch(estimator: str) -
     nets = [network(seed, columns=4, width=3, lateral="30%", inputs=5) for seed in range(5)]
     seqs = [sequence(seed, 8, 5) for seed in range(5)]
     name = parse_estimator(estimator)
-    together = credit_gradients(Batch.stack(nets, seqs), [name], 1e-2)[name]
+    together = engine_gradients(as_batch(nets, seqs), fast_forms([name]), 1e-2)[name]
     for i, (net, seq) in enumerate(zip(nets, seqs, strict=True)):
-        error, where = relative_error({k: v[i] for k, v in together.items()}, gradients(net, seq, estimator, 1e-2))
+        error, where = relative_error(
+            {k: torch.from_numpy(v[i]) for k, v in together.items()}, gradients(net, seq, estimator, 1e-2)
+        )
         assert error < 1e-12, where
 
 

@@ -1,32 +1,40 @@
 """uoro, nobacktrack and kf-rtrl: both forms with the same noise, no bias, an error that falls like 1/√n, and draws."""
 
 import itertools
-from collections.abc import Sequence as Several
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor
 
 from colrun import compare, dense_network, evaluate, gradients, network, sequence
-from colrun.engine import measure, measure_torch
+from colrun.api import as_batch
+from colrun.compiling import Array
+from colrun.engine.contract import gradient
+from colrun.engine.forms import Credit, StochasticForm, weighted_sum
+from colrun.engine.measure import measure
+from colrun.engine.run import Run
 from colrun.errors import InvalidValueError
-from colrun.estimators import ESTIMATORS, get_estimator, parse_estimator
-from colrun.estimators.stochastic import Credit, Signs, Stochastic, gradient_of, weighted_sum
-from colrun.networks.batch import Batch
+from colrun.estimators import ESTIMATORS, fast_forms, get_fast, parse_estimator
+from colrun.estimators.stochastic import Signs
+from colrun.networks.base import Gradients
 from colrun.networks.cells import CELLS
 from colrun.networks.columnar import ColumnarNetwork
-from colrun.networks.contraction import PreactivationCredit
-from colrun.networks.trajectory import Trajectory, run
 from colrun.testbed import Sequence
 from tests.oracle import relative_error
 
 NAMES = [name for name, entry in ESTIMATORS.items() if entry.stochastic]
 
 
-def stochastic(name: str) -> Stochastic:
-    found = get_estimator(name)
-    assert isinstance(found, Stochastic)
+def stochastic(name: str) -> StochasticForm:
+    found = get_fast(name)
+    assert isinstance(found, StochasticForm)
     return found
+
+
+def gradient_of(run: Run, credit: Credit, n: int = 0) -> Gradients:
+    """Of one network of the run."""
+    return {name: torch.from_numpy(value[n]) for name, value in gradient(run, credit, crosses=True).items()}
 
 
 def small(
@@ -48,28 +56,23 @@ def test_online_equals_credit_with_the_same_noise(name: str, cell: str) -> None:
     for reading, level, step_size in itertools.product(["text", "release"], levels, [None, 0.02]):
         net, seq = small(cell, level, reading, 5)
         online = gradients(net, seq, name, step_size, "online", draw=4)
-        for form in ("credit", "torch"):
-            error, where = relative_error(gradients(net, seq, name, step_size, form, draw=4), online)
-            assert error < 1e-9, (reading, level, step_size, form, where)
+        error, where = relative_error(gradients(net, seq, name, step_size, draw=4), online)
+        assert error < 1e-9, (reading, level, step_size, where)
 
 
-def every_noise(name: str, trajectory: Trajectory) -> Credit:
+def every_noise(name: str, run: Run) -> Credit:
     """The expectation of the credit, exactly: the mean over all patterns of signs."""
-    T, P = trajectory.steps, trajectory.s[0, 0].numel()
+    _, T, P = run.shape
     # The estimate of each matrix of kf-rtrl depends on its own signs only, so all may have the same.
     shared = name == "kf-rtrl"
-    patterns = torch.tensor(list(itertools.product([-1.0, 1.0], repeat=T if shared else T * P)), dtype=torch.float64)
+    patterns = np.array(list(itertools.product([-1.0, 1.0], repeat=T if shared else T * P)))
 
     class Every(type(stochastic(name))):  # type: ignore[misc]
-        def signs(self, trajectory: Trajectory, draws: Several[int], *shape: int) -> Tensor:  # noqa: ARG002
-            noise = patterns.reshape(len(patterns), T, -1)
-            return noise.expand(-1, -1, *shape) if shared else noise.reshape(-1, T, *shape)
+        def signs(self, run: Run, draws: list[int], *shape: int) -> Array:  # noqa: ARG002
+            noise = patterns.reshape(1, len(patterns), T, -1)
+            return np.repeat(noise, shape[0], axis=3) if shared else noise.reshape(1, -1, T, *shape)
 
-    class One(Every):
-        def signs(self, trajectory: Trajectory, draws: Several[int], *shape: int) -> Tensor:
-            return super().signs(trajectory, draws, *shape).unsqueeze(0)
-
-    drawn = One().drawn(trajectory, range(len(patterns)))
+    drawn = Every().drawn(run, list(range(len(patterns))))
     assert len(drawn) == len(patterns)
     return weighted_sum(drawn, 1 / len(patterns))
 
@@ -81,27 +84,20 @@ def test_the_mean_over_all_noise_is_the_gradient(name: str, cell: str, step_size
     """No statistics: every pattern of signs is taken once. 3 steps of 2 states are 64 patterns (LSTM: 4096)."""
     for reading, level in (("text", "dense"), ("release", 0.0)):
         net, seq = small(cell, level, reading, 3, columns=2)
-        trajectory = run(Batch.stack([net], [seq]), step_size)
-        mean = gradient_of(trajectory, every_noise(name, trajectory))
-        error, where = relative_error({k: v[0] for k, v in mean.items()}, gradients(net, seq, "bptt", step_size))
+        run = Run(as_batch([net], [seq]), step_size)
+        mean = gradient_of(run, every_noise(name, run))
+        error, where = relative_error(mean, gradients(net, seq, "bptt", step_size))
         assert error < 1e-10, (reading, where)
         single = gradients(net, seq, name, step_size)
         if cell != "feedforward" or step_size is not None or name == "nobacktrack":
             assert relative_error(single, gradients(net, seq, "bptt", step_size))[0] > 1e-3
 
 
-def flat_draws(name: str, trajectory: Trajectory, number: int) -> Tensor:
+def flat_draws(name: str, run: Run, number: int) -> Tensor:
     """Gradients of the one network, (draws, weights)."""
-    drawn = stochastic(name).drawn(trajectory, range(number))
-    kind = PreactivationCredit if isinstance(drawn[0], PreactivationCredit) else None
-    stacked = PreactivationCredit(*map(torch.stack, zip(*drawn, strict=True))) if kind else torch.stack(drawn)  # type: ignore[arg-type]
-
-    def flat(credit: Credit) -> Tensor:
-        found = gradient_of(trajectory, PreactivationCredit(*credit) if kind else credit)
-        return torch.cat([value.flatten() for value in found.values()])
-
-    found: Tensor = torch.func.vmap(flat)(stacked)
-    return found
+    drawn = stochastic(name).drawn(run, list(range(number)))
+    each = (gradient_of(run, credit).values() for credit in drawn)
+    return torch.stack([torch.cat([value.flatten() for value in values]) for values in each])
 
 
 @pytest.mark.parametrize("cell", CELLS)
@@ -115,9 +111,9 @@ def test_the_mean_approaches_the_gradient_at_the_rate_of_one_over_root_n(name: s
     probability below 1e-6 each. The seeds are fixed, so that the test always says the same.
     """
     net, seq = small(cell, "50%", "text", 6)
-    trajectory = run(Batch.stack([net], [seq]), 0.02)
+    run = Run(as_batch([net], [seq]), 0.02)
     truth = torch.cat([value.flatten() for value in gradients(net, seq, "bptt", 0.02).values()])
-    found = flat_draws(name, trajectory, 1600)
+    found = flat_draws(name, run, 1600)
     variance = found.var(0).sum()
     for n, (least, most) in {25: (0.35, 2.2), 100: (0.07, 3.8), 400: (0.0, 8.9), 1600: (0.0, 24.0)}.items():
         error = (found.reshape(1600 // n, n, -1).mean(1) - truth).square().sum(-1).mean()
@@ -131,10 +127,9 @@ def test_a_seed_and_a_draw_fix_the_noise(name: str) -> None:
     alone = [gradients(net, seq, name, draw=draw) for draw in range(3)]
     assert relative_error(alone[0], gradients(net, seq, name))[0] == 0
     assert all(relative_error(alone[i], alone[j])[0] > 1e-3 for i, j in ((0, 1), (1, 2), (0, 2)))
-    trajectory = run(Batch.stack([other, net], [other_seq, seq]), None)
-    for draw, credit in zip((2, 0), stochastic(name).drawn(trajectory, [2, 0]), strict=True):
-        found = {key: value[1] for key, value in gradient_of(trajectory, credit).items()}
-        assert relative_error(found, alone[draw])[0] < 1e-12
+    run = Run(as_batch([other, net], [other_seq, seq]))
+    for draw, credit in zip((2, 0), stochastic(name).drawn(run, [2, 0]), strict=True):
+        assert relative_error(gradient_of(run, credit, 1), alone[draw])[0] < 1e-12
     signs, again = Signs(5, name, 1), Signs(5, name, 1)
     assert torch.equal(signs.take(7, 4), torch.stack([again.take(4) for _ in range(7)]))
     streams = [
@@ -175,15 +170,13 @@ def evaluate_one(
 def test_groups_of_draws_change_nothing(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Many draws of large networks are taken in groups that stay within memory."""
     nets = [network(seed, columns=3, width=2, inputs=3, lateral="50%", init="pytorch") for seed in range(2)]
-    batch = Batch.stack(nets, [sequence(seed, 6, 3) for seed in range(2)])
+    batch = as_batch(nets, [sequence(seed, 6, 3) for seed in range(2)])
     chosen = parse_estimator(name)
-    whole = [take(batch, [chosen], 0.01, 7)[chosen] for take in (measure, measure_torch)]
-    monkeypatch.setattr("colrun.estimators.stochastic.GROUP_NUMBERS", 2 * 3 * 6 * 6 * 3)
-    assert [list(group) for group in stochastic(name).groups(run(batch), 7)] == [[0, 1, 2], [3, 4, 5], [6]]
-    for wanted in whole:
-        for take in (measure, measure_torch):
-            for metric, values in take(batch, [chosen], 0.01, 7)[chosen].items():
-                assert torch.allclose(values.double(), wanted[metric].double(), rtol=1e-9), metric
+    wanted = measure(batch, fast_forms([chosen]), 0.01, 7)[chosen]
+    monkeypatch.setattr("colrun.engine.forms.GROUP_NUMBERS", 2 * 3 * 6 * 6 * 3)
+    assert list(stochastic(name).groups(Run(batch), 7)) == [[0, 1, 2], [3, 4, 5], [6]]
+    for metric, values in measure(batch, fast_forms([chosen]), 0.01, 7)[chosen].items():
+        assert np.allclose(values, wanted[metric], rtol=1e-9), metric
 
 
 @pytest.mark.parametrize("name", ["uoro", "kf-rtrl"])

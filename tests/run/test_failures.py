@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from colrun.engine import batch
 from colrun.estimators import ESTIMATORS
 from colrun.estimators.plugins import use_files
-from colrun.networks import batch
 from colrun.networks.architecture import Architecture
 from colrun.networks.draw import draw_weights
 from colrun.streams import Array

@@ -2,20 +2,20 @@
 
 from collections.abc import Sequence
 
-from colrun.engine import Metrics, measure
-from colrun.estimators import EstimatorName, parse_estimator
+from colrun.engine.batch import Batch
+from colrun.engine.measure import measure
+from colrun.engine.metrics import Metrics
+from colrun.estimators import EstimatorName, fast_forms, parse_estimator
 from colrun.experiments.declare import Row
 from colrun.experiments.network import MeasuredConfig, batch_size
-from colrun.networks.batch import Batch
 from colrun.quality import GROUP_METRICS, SPREAD
-from colrun.testbed import DTYPES
 
 
 def run(config: MeasuredConfig, seeds: list[int], estimators: list[str]) -> dict[int, list[Row]]:
-    names = [parse_estimator(name) for name in estimators]
-    batch = Batch.draw(config.architecture, batch_of(config, seeds), config.steps, DTYPES[config.dtype], config.task)
+    forms = fast_forms([parse_estimator(name) for name in estimators])
+    batch = Batch.draw(config.architecture, batch_of(config, seeds), config.steps, config.dtype, config.task)
     return rows_of(
-        measure(batch, names, config.step_size, config.draws, config.by_group), seeds, batch.lateral_weights()
+        measure(batch, forms, config.step_size, config.draws, config.by_group), seeds, batch.lateral_weights()
     )
 
 

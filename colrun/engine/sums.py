@@ -6,7 +6,7 @@ does, Σ|ĝ - g|, Σ g ĝ, Σ ĝ². A masked weight is 0 in both and adds nothin
 
 import numpy as np
 
-from colrun.kernels import Array, kernel
+from colrun.compiling import Array, kernel
 
 TRUTH, ESTIMATE = 3, 6
 

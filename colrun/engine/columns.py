@@ -6,7 +6,8 @@ runs over them, so that narrow columns use the vector units as well as wide ones
 
 import numpy as np
 
-from colrun.kernels import Array, Laterals, kernel
+from colrun.compiling import Array, kernel
+from colrun.engine.laterals import Laterals
 
 
 @kernel

@@ -1,18 +1,39 @@
-"""U as the kernels take it."""
+"""U as the kernels take it: own weights, and lateral ones as a list where they are few, whole otherwise."""
+
+from typing import NamedTuple
 
 import numpy as np
-from torch import Tensor
 
-from colrun.kernels import Array, Laterals
-from colrun.networks.batch import Batch
+from colrun.compiling import Array
+from colrun.engine.batch import Batch
 from colrun.networks.lateral import FEW
+
+
+class Laterals(NamedTuple):
+    """U of N networks."""
+
+    own: Array
+    """(N, G, C, W): U_ii, never masked"""
+    listed: bool
+    value: Array
+    """The lateral weights that exist, by network and source column, each with its gate, target column and unit."""
+    gate: Array
+    to: Array
+    unit: Array
+    starts: Array
+    """(N, C+1): where each source column's begin"""
+    whole: Array
+    """(N, C, G·C, W): all of U by source column, zero where masked"""
+    masked: bool
+    exists: Array
+    """As `whole`: whether the weight exists; empty where all do"""
 
 
 def laterals_of(batch: Batch) -> Laterals:
     """A list where few survive, by the config and never by the mask drawn; whole otherwise."""
     U = batch.drawn.weights["U"]
     N, _, C, _, W = U.shape
-    own = U.diagonal(dim1=2, dim2=3).transpose(-1, -2).contiguous().numpy()
+    own = np.ascontiguousarray(np.diagonal(U, axis1=2, axis2=3).swapaxes(-1, -2))
     survival = batch.architecture.survival
     listed, masked = survival < FEW, survival < 1.0
     places = batch.lateral_places if listed else np.zeros(0, dtype=np.int64)
@@ -21,7 +42,7 @@ def laterals_of(batch: Batch) -> Laterals:
     network, gate, to, source, unit = np.unravel_index(places, U.shape)
     edges = np.searchsorted(network * C + source, np.arange(N * C + 1))
     starts = edges[np.arange(N)[:, None] * C + np.arange(C + 1)]
-    value = U.numpy().reshape(-1)[places]
+    value = U.reshape(-1)[places]
     if listed:
         whole, exists = np.empty((1, 1, 1, W), dtype=value.dtype), np.empty((1, 1, 1, W), dtype=np.bool_)
     else:
@@ -30,11 +51,10 @@ def laterals_of(batch: Batch) -> Laterals:
     return Laterals(own, listed, value, gate, to, unit, starts, whole, masked, exists)
 
 
-def by_source(U: Tensor) -> Array:
+def by_source(U: Array) -> Array:
     """(N, G, C, C, W) as (N, C, G·C, W), source column first: what a column multiplies lies together."""
     N, G, C, _, W = U.shape
-    found: Array = U.permute(0, 3, 1, 2, 4).contiguous().view(N, C, G * C, W).numpy()
-    return found
+    return np.ascontiguousarray(U.transpose(0, 3, 1, 2, 4)).reshape(N, C, G * C, W)
 
 
 def from_source(U: Array, G: int) -> Array:

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from colrun.kernels import Array, Laterals, kernel
+from colrun.compiling import Array, kernel
+from colrun.engine.laterals import Laterals
 
 
 @kernel

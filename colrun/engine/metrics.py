@@ -21,66 +21,67 @@ count `compared` are NaN too: a comparison with NaN is false, so they would othe
 from collections.abc import Callable, Mapping
 from functools import reduce
 from operator import add
+from typing import Any
 
-import torch
-from torch import Tensor
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
 
 from colrun.quality import BY_GROUP, GROUPS
 
 RELEASED_THRESHOLD = 1e-10
 DIVERGED_ERROR = 1000.0
 
+Named = Mapping[str, Array]
+Metrics = dict[str, Array]
 
-Named = Mapping[str, Tensor]
 
-
-def compare(truth: Named, estimate: Named, masks: Named) -> dict[str, Tensor]:
+def compare(truth: Named, estimate: Named, masks: Named) -> Metrics:
     """Metrics of each network of a batch: gradients and masks are (N, …) by name, each metric is (N,)."""
     return from_sums(sums_of(truth, estimate, masks))
 
 
-def sums_of(truth: Named, estimate: Named, masks: Named) -> Tensor:
+def sums_of(truth: Named, estimate: Named, masks: Named) -> Array:
     """The sums (10, N) behind `compare`."""
     N = next(iter(truth.values())).shape[0]
-    sums = torch.zeros(10, N, dtype=torch.float64)
-    for name, mask in masks.items():
-        exists = mask.reshape(N, -1)
-        # A masked weight adds nothing to any sum, whatever stands in its place: NaN times 0 would be NaN.
-        g, e = (torch.where(exists, given[name].reshape(N, -1).double(), 0.0) for given in (truth, estimate))
-        product = g * e
-        sums += torch.stack(
-            [
-                ((g != 0) & (g.sign() == e.sign())).double().sum(1),
-                (g != 0).double().sum(1),
-                (product > RELEASED_THRESHOLD).double().sum(1),
-                (product.abs() > RELEASED_THRESHOLD).double().sum(1),
-                (e - g).abs().sum(1),
-                g.abs().sum(1),
-                exists.double().sum(1),
+    sums = np.zeros((10, N))
+    with np.errstate(all="ignore"):
+        for name, mask in masks.items():
+            exists = mask.reshape(N, -1)
+            # A masked weight adds nothing to any sum, whatever stands in its place: NaN times 0 would be NaN.
+            g, e = (np.where(exists, given[name].reshape(N, -1), 0).astype(np.float64) for given in (truth, estimate))
+            product = g * e
+            sums += [
+                ((g != 0) & (np.sign(g) == np.sign(e))).sum(1),
+                (g != 0).sum(1),
+                (product > RELEASED_THRESHOLD).sum(1),
+                (np.abs(product) > RELEASED_THRESHOLD).sum(1),
+                np.abs(e - g).sum(1),
+                np.abs(g).sum(1),
+                exists.sum(1),
                 product.sum(1),
                 (g * g).sum(1),
                 (e * e).sum(1),
             ]
-        )
     return sums
 
 
-def sums_of_groups(truth: Named, estimate: Named, masks: Named) -> Tensor:
+def sums_of_groups(truth: Named, estimate: Named, masks: Named) -> Array:
     """The same by group of weights, (groups, 10, N), on columnar networks."""
-    own = torch.eye(masks["b"].shape[1], dtype=torch.bool).unsqueeze(-1)
+    own = np.eye(masks["b"].shape[1], dtype=np.bool_)[..., None]
     kinds = {"A": "first", "b": "first", "B": "second", "c": "second", "q": "own", "R": "recurrent"}
-    by_group: dict[str, dict[str, Tensor]] = {group: {} for group in GROUPS}
+    by_group: dict[str, dict[str, Array]] = {group: {} for group in GROUPS}
     for name, mask in masks.items():
         if name[0] == "U":
             by_group["own"][name], by_group["lateral"][name] = mask & own, mask & ~own
         else:
             by_group[kinds[name[0]]][name] = mask
-    return torch.stack([sums_of(truth, estimate, masks) for masks in by_group.values()])
+    return np.stack([sums_of(truth, estimate, masks) for masks in by_group.values()])
 
 
-def whole_and_groups(sums: Tensor, metrics: Callable[[Tensor], dict[str, Tensor]], by_group: bool) -> dict[str, Tensor]:
+def whole_and_groups(sums: Array, metrics: Callable[[Array], Metrics], by_group: bool) -> Metrics:
     """Metrics over all weights, and of each group, from sums (groups, 10, …)."""
-    # One after another: torch adds in an order that depends on how many there are beside them.
     found = metrics(reduce(add, sums))
     for number, group in enumerate(GROUPS if by_group else ()):
         part = metrics(sums[number])
@@ -88,24 +89,27 @@ def whole_and_groups(sums: Tensor, metrics: Callable[[Tensor], dict[str, Tensor]
     return found
 
 
-def from_sums(sums: Tensor) -> dict[str, Tensor]:
+def from_sums(sums: Array) -> Metrics:
     """The metrics (N,) from their sums (10, N), in the order in which `sums_of` takes them."""
     same, nonzero, same_released, counted, error, size, count, dot, gg, ee = sums
-    ratios = {
-        "alignment": (same, nonzero),
-        "alignment_released": (same_released, counted),
-        "mae": (error, count),
-        "mean_abs_truth": (size, count),
-        "cosine": (dot, gg.sqrt() * ee.sqrt()),  # the root of each: their product under one root leaves the range
-        "norm_ratio": (ee.sqrt(), gg.sqrt()),
-    }
-    finite = error.isfinite()  # Σ|ĝ - g| is finite only if every g and ĝ is
-    defined = {name: finite & (below != 0) for name, (_, below) in ratios.items()}
-    found = {name: torch.where(defined[name], above / below, torch.nan) for name, (above, below) in ratios.items()}
+    with np.errstate(all="ignore"):
+        ratios = {
+            "alignment": (same, nonzero),
+            "alignment_released": (same_released, counted),
+            "mae": (error, count),
+            "mean_abs_truth": (size, count),
+            # the root of each: their product under one root leaves the range
+            "cosine": (dot, np.sqrt(gg) * np.sqrt(ee)),
+            "norm_ratio": (np.sqrt(ee), np.sqrt(gg)),
+        }
+        finite = np.isfinite(error)  # Σ|ĝ - g| is finite only if every g and ĝ is
+        found = {
+            name: np.where(finite & (below != 0), above / below, np.nan) for name, (above, below) in ratios.items()
+        }
     return found | {"compared": nonzero}
 
 
-def from_draws(sums: Tensor) -> dict[str, Tensor]:
+def from_draws(sums: Array) -> Metrics:
     """The metrics (N,) of a stochastic estimator from the sums (10, draws + 1, N) of its draws and of their mean."""
     draws, mean = sums[:, :-1], sums[:, -1]
     number = draws.shape[1]
@@ -113,12 +117,17 @@ def from_draws(sums: Tensor) -> dict[str, Tensor]:
     if number == 1:
         return found
     *_, dot, gg, mm = mean
-    spread = draws[9].sum(0) - number * mm  # Σ‖ĝ - mean‖² = Σ‖ĝ‖² - n ‖mean‖²
-    defined = mean[4].isfinite() & (gg != 0)
-    ratios = {"bias": ((mm - 2 * dot + gg).clamp(min=0.0) / gg).sqrt(), "variance": spread / ((number - 1) * gg)}
-    return found | {name: torch.where(defined, value.clamp(min=0.0), torch.nan) for name, value in ratios.items()}
+    with np.errstate(all="ignore"):
+        spread = draws[9].sum(0) - number * mm  # Σ‖ĝ - mean‖² = Σ‖ĝ‖² - n ‖mean‖²
+        defined = np.isfinite(mean[4]) & (gg != 0)
+        ratios = {
+            "bias": np.sqrt(np.maximum(mm - 2 * dot + gg, 0.0) / gg),
+            "variance": np.maximum(spread / ((number - 1) * gg), 0.0),
+        }
+        return found | {name: np.where(defined, value, np.nan) for name, value in ratios.items()}
 
 
-def diverged(max_error: Tensor, metrics: Named) -> Tensor:
+def diverged(max_error: Array, metrics: Named) -> Array:
     """(N,): whether an error exceeded 1000 or anything was not finite, which shows in the mean absolute error."""
-    return ~(max_error <= DIVERGED_ERROR) | metrics["mae"].isnan()
+    found: Array = ~(max_error <= DIVERGED_ERROR) | np.isnan(metrics["mae"])
+    return found

@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from colrun.kernels import Array, Laterals, kernel
-from colrun.kernels.cells import LANES, update
+from colrun.compiling import Array, kernel
+from colrun.engine.cells import LANES, update
+from colrun.engine.laterals import Laterals
 
 
 @kernel
@@ -108,12 +109,14 @@ def recurrence(R: Array, s: Array, t: int, r: Array) -> None:
 def run(
     cell: int, stateful: bool, alpha: float,
     pre_x: Array, A_h: Array, B_t: Array, c: Array, laterals: Laterals,
-    R: Array, q: Array, y: Array, z: Array, f: Array, a: Array, r: Array, s: Array, w: Array, delta: Array,
+    R: Array, q: Array, y: Array, counted: Array,
+    z: Array, f: Array, a: Array, r: Array, s: Array, w: Array, delta: Array,
 ) -> None:  # fmt: skip
     """All networks, all steps.
 
-    `stateful`: columns see their state, so z and f are found here; otherwise they are there already. w (N, T+1, C)
-    holds w(0) on entry; `alpha` is 0 where w does not learn.
+    `stateful`: columns see their state, so z and f are found here; otherwise they are there already. s (N, T+1, S, C)
+    and w (N, T+1, C) hold s(0) and w(0) on entry; `alpha` is 0 where w does not learn. A step that is not `counted` has
+    no error, and w stands still.
     """
     N, T = y.shape
     G, C, W = q.shape[1], q.shape[2], f.shape[3]
@@ -139,6 +142,11 @@ def run(
                     from_whole(laterals.whole[n], f_n, t, a_n)
             recurrence(R_n, s_n, t, r_n)
             update(cell, a_n, r_n, s_n, t, gates)
+            if not counted[n, t]:
+                delta[n, t] = 0.0
+                for i in range(C):
+                    w_n[t + 1, i] = w_n[t, i]
+                continue
             error = y[n, t]
             for i in range(C):
                 error -= w_n[t, i] * s_n[t + 1, 0, i]

@@ -7,8 +7,10 @@ them credits of U f + q and of R h(t-1): a, r (G·C, T) of one network. `x` is (
 
 import numpy as np
 
-from colrun.kernels import Array, Laterals, kernel, sums
-from colrun.kernels import columns as column
+from colrun.compiling import Array, kernel
+from colrun.engine import columns as column
+from colrun.engine import sums
+from colrun.engine.laterals import Laterals
 
 FIRST, SECOND, OWN, LATERAL, RECURRENT = range(5)
 """Groups of weights: A and b, B and c, U_ii and q, U_ij, R."""
