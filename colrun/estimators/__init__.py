@@ -4,13 +4,14 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 from colrun.errors import InvalidValueError, choose, shown
 from colrun.estimators.plugins import PluginError, known_plugins
 
 if TYPE_CHECKING:
     from colrun.estimators.base import Estimator
+    from colrun.estimators.online import Online
 
 
 @dataclass(frozen=True)
@@ -151,3 +152,14 @@ def get_estimator(family: str) -> "Estimator":
     from colrun.estimators.guarded import guarded
 
     return guarded(known_plugins(ESTIMATORS)[choose(family, known_estimators(), "estimator")])
+
+
+def get_online(name: EstimatorName, draw: int = 0) -> "Online[Any]":
+    """The online form of that estimator, from the table `ONLINE` of its module; `draw` is that of a stochastic one."""
+    if name.family in ESTIMATORS:
+        found = import_module(f"colrun.estimators.{ESTIMATORS[name.family].module}").ONLINE[name.family]
+        return cast("Online[Any]", found(name, draw))
+    from colrun.estimators.guarded import guarded_online
+
+    plugin = known_plugins(ESTIMATORS)[choose(name.family, known_estimators(), "estimator")]
+    return guarded_online(plugin, name, draw)

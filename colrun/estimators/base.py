@@ -1,84 +1,26 @@
-"""What an estimator must offer: an online form, as published, and a credit form, for sweeps.
+"""What an estimator must offer for sweeps: a credit form, valid because θ is fixed over the sequence.
 
-Both give the same gradients; the contract tests check it for every registered estimator. The online form is what a
-learner runs, step by step and in its own memory. The credit form is valid because θ is fixed over the sequence.
+Its online form (online.py), as published, gives the same gradients; the contract tests check it for every registered
+estimator.
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from collections.abc import Sequence as Several
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar
 
-import torch
 from torch import Tensor
 
+from colrun.estimators.legacy import Online as Online  # for plug-ins written for version 0.1
+from colrun.estimators.legacy import predict as predict
 from colrun.estimators.theory import Power
-from colrun.networks.base import Gradients, Network
+from colrun.networks.base import Gradients
 from colrun.networks.contraction import contract, spread
 from colrun.networks.dense import DenseBatch
 from colrun.networks.trajectory import Trajectory
 
 if TYPE_CHECKING:
     from colrun.compiled import Compiled
-
-
-class Predicted(NamedTuple):
-    """One step of prediction and, where w learns, of LMS."""
-
-    loss: Tensor
-    delta: Tensor
-    w_tp1: Tensor
-
-
-def predict(w_t: Tensor, h_t: Tensor, y_t: Tensor, step_size: float | None) -> Predicted:
-    """y = w·h, δ = y* - y, L = ½ δ², and w(t+1) = w(t) + α δ(t) h(t)."""
-    delta = y_t - (w_t * h_t).sum(-1)
-    w_tp1 = w_t if step_size is None else w_t + step_size * delta.unsqueeze(-1) * h_t
-    return Predicted(0.5 * delta**2, delta, w_tp1)
-
-
-class Online(ABC):
-    """The published form: `step` for each (x, y*), then `gradient`."""
-
-    def __init__(self, network: Network, step_size: float | None) -> None:
-        self.network = network
-        self.step_size = step_size
-        self.theta = {name: value.detach().clone().requires_grad_() for name, value in network.theta.items()}
-        self.s = network.zero_state()
-        self.w = network.w
-        self.total = {name: torch.zeros_like(value) for name, value in network.theta.items()}
-
-    @abstractmethod
-    def step(self, x_t: Tensor, y_t: Tensor) -> None:
-        """Take one step and whatever credit it brings."""
-
-    def gradient(self) -> Gradients:
-        """The estimate for the steps taken: a copy, so that one may ask at any step and go on."""
-        found = {name: value.clone() for name, value in self.total.items()}
-        still_open = self.open_loss()
-        if still_open is not None:
-            self.backward([still_open], None, [], into=found)
-        return found
-
-    def open_loss(self) -> Tensor | None:
-        """Losses that `total` does not hold yet, with their graph; None if there are none."""
-        return None
-
-    def backward(
-        self, outputs: list[Tensor], credit: list[Tensor] | None, inputs: list[Tensor], into: Gradients | None = None
-    ) -> list[Tensor]:
-        """Add the gradient with respect to θ to `into` (by default the total); return that with respect to `inputs`."""
-        into = self.total if into is None else into
-        grads = torch.autograd.grad(
-            outputs,
-            [*self.theta.values(), *inputs],
-            credit,
-            retain_graph=True,
-            materialize_grads=True,
-        )
-        for total, grad in zip(into.values(), grads, strict=False):
-            total += grad
-        return list(grads[len(into) :])
 
 
 class Estimator(ABC):
@@ -94,10 +36,6 @@ class Estimator(ABC):
     """What the online form should cost per step; the tests hold it against what the experiment `cost` counts."""
     memory: ClassVar[Power | None] = None
     """What it should hold between steps, besides weights and the gradient's sum."""
-
-    @abstractmethod
-    def online(self, network: Network, step_size: float | None, window: int | None) -> Online:
-        """The online form, ready for its first step."""
 
     @abstractmethod
     def gradients(self, trajectory: Trajectory, windows: Several[int | None]) -> list[Gradients]:

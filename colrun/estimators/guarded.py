@@ -1,17 +1,24 @@
 """A plug-in's estimator, watched: whatever it raises or returns wrong is said with the plug-in's name."""
 
+import warnings
 from collections.abc import Callable, Iterator
 from collections.abc import Sequence as Several
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from torch import Tensor
 
-from colrun.estimators.base import Estimator, Online, StateCredit
+from colrun.errors import InvalidValueError
+from colrun.estimators import EstimatorName
+from colrun.estimators.base import Estimator, StateCredit
+from colrun.estimators.legacy import FromLegacy
+from colrun.estimators.online import Online, Step
 from colrun.estimators.plugins import Plugin, PluginError
-from colrun.networks.base import Gradients, Network
+from colrun.networks.base import Gradients, Network, Theta
 from colrun.networks.dense import DenseBatch
 from colrun.networks.trajectory import Trajectory
+from colrun.readout import Readout
 
 if TYPE_CHECKING:
     from colrun.compiled import Compiled
@@ -21,7 +28,7 @@ if TYPE_CHECKING:
 def _named(plugin: Plugin, doing: str) -> Iterator[None]:
     try:
         yield
-    except PluginError:
+    except InvalidValueError:  # a sentence for the user already, by colrun or by the plug-in
         raise
     except Exception as error:  # it is someone else's code: anything can happen
         raise PluginError(
@@ -51,23 +58,40 @@ def _count(plugin: Plugin, doing: str, found: object, windows: Several[int | Non
     return list(found)
 
 
-class GuardedOnline:
+@dataclass(frozen=True)
+class GuardedOnline(Online[Any]):
     """The online form of a plug-in."""
 
-    def __init__(self, plugin: Plugin, inner: Online, network: Network) -> None:
-        self.plugin, self.inner, self.network = plugin, inner, network
-        self.theta, self.total = inner.theta, inner.total  # which the experiment `cost` does not count
+    plugin: Plugin = field(kw_only=True)
+    inner: Online[Any] = field(kw_only=True)
 
-    def step(self, x_t: Tensor, y_t: Tensor) -> None:
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "takes_lists", bool(self.inner.takes_lists))
+
+    def init(
+        self, network: Network, step_size: float | None = None, meta: bool | None = None, bias: bool = False
+    ) -> Any:
         """As the plug-in does."""
-        with _named(self.plugin, "step"):
-            self.inner.step(x_t, y_t)
+        with _named(self.plugin, "online" if isinstance(self.inner, FromLegacy) else "init"):
+            return self.inner.init(network, step_size, meta, bias)
 
-    def gradient(self) -> Gradients:
+    def start(self, readout: Readout) -> Any:
+        return self.inner.start(readout)
+
+    def step(self, memory: Any, theta: Theta, x_t: Tensor, y_t: Tensor, counted: bool = True) -> tuple[Any, Step]:
         """As the plug-in does, checked."""
-        with _named(self.plugin, "gradient"):
-            found = self.inner.gradient()
-        return _check(self.plugin, "gradient", found, _shapes(self.network.theta))
+        with _named(self.plugin, "step"):
+            memory, step = self.inner.step(memory, theta, x_t, y_t, counted)
+        return memory, step._replace(gradient=self._checked("step", step.gradient, theta))
+
+    def finish(self, memory: Any) -> Gradients:
+        """As the plug-in does, checked."""
+        with _named(self.plugin, "finish"):
+            found = self.inner.finish(memory)
+        return self._checked("finish", found, memory.readout.network.theta)
+
+    def _checked(self, doing: str, found: Gradients, theta: Theta) -> Gradients:
+        return found if found == {} else _check(self.plugin, doing, found, _shapes(theta))
 
 
 def _shapes(tensors: dict[str, Tensor]) -> dict[str, tuple[int, ...]]:
@@ -79,12 +103,6 @@ class _Guarded(Estimator):
         self.plugin, self.inner = plugin, inner
         self.needs_columns = bool(inner.needs_columns)  # type: ignore[misc]
         self.undefined = dict(inner.undefined)  # type: ignore[misc]
-
-    def online(self, network: Network, step_size: float | None, window: int | None) -> Any:
-        """The plug-in's, watched."""
-        with _named(self.plugin, "online"):
-            inner = self.inner.online(network, step_size, window)
-        return GuardedOnline(self.plugin, inner, network)
 
     def gradients(self, trajectory: Trajectory, windows: Several[int | None]) -> list[Gradients]:
         """The plug-in's, checked."""
@@ -139,3 +157,35 @@ def guarded(plugin: Plugin) -> Estimator:
             "colrun.estimators.base.StateCredit or Estimator."
         )
     return _GuardedCredit(plugin, inner) if isinstance(inner, StateCredit) else _Guarded(plugin, inner)
+
+
+_warned: set[str] = set()
+
+
+def guarded_online(plugin: Plugin, name: EstimatorName, draw: int) -> Online[Any]:
+    """The online form of a plug-in, imported; one that was written for version 0.1 is adapted, with a warning."""
+    found = plugin.load_online()
+    if found is not None:
+        with _named(plugin, "the online form"):
+            inner = found(name, draw)
+        if not isinstance(inner, Online):
+            raise PluginError(
+                f"{plugin.where}: {plugin.name} in ONLINE makes a {type(inner).__name__}; it must be a subclass of "
+                "colrun.estimators.online.Online."
+            )
+    else:
+        estimator: Any = plugin.load()
+        if not callable(getattr(estimator, "online", None)):
+            raise PluginError(
+                f"{plugin.where}: {plugin.name} has no online form; it needs a table ONLINE with that name in it."
+            )
+        if plugin.where not in _warned:
+            _warned.add(plugin.where)
+            warnings.warn(
+                f"{plugin.where} was written for version 0.1: its `online` runs for the last time in this version; "
+                "give its online form in a table ONLINE, as CONTRIBUTING.md shows.",
+                FutureWarning,
+                stacklevel=3,
+            )
+        inner = FromLegacy(name, draw, estimator=estimator)
+    return GuardedOnline(name, draw, plugin=plugin, inner=inner)

@@ -28,13 +28,10 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from colrun.estimators.base import Online
 from colrun.estimators.kf_rtrl_online import OnlineKFRTRL
-from colrun.estimators.stochastic import Credit, Signs, Stochastic, balance, learner_jacobian, learner_loss
+from colrun.estimators.stochastic import Credit, Stochastic, balance, learner_jacobian, learner_loss
 from colrun.estimators.theory import Power
 from colrun.kernels import kronecker
-from colrun.networks.base import Network
-from colrun.networks.columnar import ColumnarNetwork
 from colrun.networks.contraction import PreactivationCredit
 from colrun.networks.trajectory import Trajectory
 
@@ -50,11 +47,6 @@ class KFRTRL(Stochastic):
     takes_lists = True
     operations = Power(states=2, activations=1)
     memory = Power(states=1, activations=1)
-
-    def online(self, network: Network, step_size: float | None, window: int | None) -> Online:  # noqa: ARG002
-        """A pair for every matrix."""
-        assert isinstance(network, ColumnarNetwork)
-        return OnlineKFRTRL(network, step_size, Signs(network.seed, self.name, self.draw))
 
     def drawn(self, trajectory: Trajectory, draws: Several[int]) -> list[Credit]:
         """In pure torch."""
@@ -151,4 +143,5 @@ def compiled_follow(jacobian: Tensor, on_loss: Tensor, D: Tensor, gram: Tensor, 
     return out
 
 
+ONLINE = {"kf-rtrl": OnlineKFRTRL}
 ESTIMATORS = {"kf-rtrl": KFRTRL()}

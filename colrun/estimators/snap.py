@@ -6,7 +6,8 @@
 
 The published method has no learning w. Here w_j belongs to the node of state j, and within one more step δ(t), which
 every state enters, reaches all of w: Pw = P for k = 1, and all of w for k ≥ 2. So `snap-1` is Master-User where no
-column's features reach another, and a k at which nothing new is reached is rtrl, learning w or not.
+column's features reach another, and a k at which nothing new is reached is rtrl, learning w or not. J and ∂s/∂θ
+are those of θ(t), and M is carried on while θ moves.
 
     credit     c^g(t) = λ^g(t) for each group g, the exact adjoint of adjoint.py kept to its sets at every step:
                λ^g = P_g ⊙ (-δ w + α δ μ - α w (h·μ) + J(t+1)ᵀ λ^g(t+1)),   μ^g = Pw_g ⊙ (-δ h + μ - α h (h·μ))
@@ -23,12 +24,11 @@ from collections.abc import Sequence as Several
 import torch
 from torch import Tensor
 
-from colrun.estimators.base import Estimator, Online
+from colrun.estimators.base import Estimator
 from colrun.estimators.reach import tracked
 from colrun.estimators.snap_online import OnlineSnAp
 from colrun.estimators.theory import Power
-from colrun.networks.base import Gradients, Network
-from colrun.networks.columnar import ColumnarNetwork
+from colrun.networks.base import Gradients
 from colrun.networks.contraction import contract, into_columns
 from colrun.networks.trajectory import Trajectory
 
@@ -40,12 +40,6 @@ class SnAp(Estimator):
     takes_lists = True
     operations = Power(parameters=1, reached=2, window=None)
     memory = Power(parameters=1, reached=1, window=None)
-
-    def online(self, network: Network, step_size: float | None, window: int | None) -> Online:
-        """The influence matrix, as far as it is tracked."""
-        assert window is not None
-        assert isinstance(network, ColumnarNetwork)
-        return OnlineSnAp(network, step_size, window)
 
     def gradients(self, trajectory: Trajectory, windows: Several[int | None]) -> list[Gradients]:
         """Credits of all orders in one pass back, then one contraction for each."""
@@ -92,4 +86,5 @@ def group_credits(trajectory: Trajectory, sets: Tensor, order: int) -> tuple[Ten
     return own, features.reshape(N, T, C, S, C)
 
 
+ONLINE = {"snap": OnlineSnAp}
 ESTIMATORS = {"snap": SnAp()}

@@ -13,7 +13,7 @@ L(t) is a function of τ(t), so that all of RTRL, and every unbiased approximati
 from abc import abstractmethod
 from collections.abc import Iterator
 from collections.abc import Sequence as Several
-from copy import copy
+from copy import copy, deepcopy
 from typing import ClassVar, Self
 
 import torch
@@ -76,6 +76,10 @@ class Signs:
 
     def __init__(self, seed: int, name: str, draw: int) -> None:
         self.stream = stream(seed, f"{name}.{draw}")
+
+    def copy(self) -> "Signs":
+        """With the same signs to come."""
+        return deepcopy(self)
 
     def take(self, *shape: int) -> Tensor:
         """The next ones: ±1 in float64. All steps at once are the same as one step after another."""

@@ -1,7 +1,7 @@
 """Truncated backpropagation in blocks: the sequence is cut every k steps, which is what the released code does.
 
 At each block's start the state and, where w learns, w after its update are constants for all losses; the last block may
-be short.
+be short. While θ moves every step of a block has its own, and the block's gradient is the sum over them, at its end.
 
     credit     c(t) = λ(t), with λ and μ of the next block's first step taken as 0
 
@@ -14,38 +14,30 @@ from typing import TYPE_CHECKING
 
 from torch import Tensor
 
-from colrun.estimators.base import Online, StateCredit, predict
-from colrun.estimators.bptt import adjoint_with_cuts
+from colrun.estimators.base import StateCredit
+from colrun.estimators.bptt import OnlineBPTT, WholeMemory, adjoint_with_cuts
+from colrun.estimators.online import Step
 from colrun.estimators.theory import Power
-from colrun.networks.base import Network
+from colrun.estimators.unrolled import Unrolled
+from colrun.networks.base import Theta
 from colrun.networks.trajectory import Trajectory
 
 if TYPE_CHECKING:
     from colrun.compiled import Compiled
 
 
-class OnlineBlockTBPTT(Online):
-    """Backward pass at the end of each block, which is then forgotten."""
+class OnlineBlockTBPTT(OnlineBPTT):
+    """A backward pass at the end of each block, which is then forgotten; the last short one is open till `finish`."""
 
-    def __init__(self, network: Network, step_size: float | None, window: int) -> None:
-        super().__init__(network, step_size)
-        self.window = window
-        self.taken = 0
-        self.loss: Tensor | None = None
-
-    def step(self, x_t: Tensor, y_t: Tensor) -> None:
-        """Extend the block; close it if it is full."""
-        self.s = self.network.step(self.theta, x_t, self.s)
-        loss, _, self.w = predict(self.w, self.s[0], y_t, self.step_size)
-        self.loss = loss if self.loss is None else self.loss + loss
-        self.taken += 1
-        if self.taken % self.window == 0:
-            self.backward([self.loss], None, [])
-            self.loss, self.s, self.w = None, self.s.detach(), self.w.detach()
-
-    def open_loss(self) -> Tensor | None:
-        """Of the block that is not full yet: at the end of the sequence, the short last one."""
-        return self.loss
+    def step(
+        self, memory: WholeMemory, theta: Theta, x_t: Tensor, y_t: Tensor, counted: bool = True
+    ) -> tuple[WholeMemory, Step]:
+        """Extend the block; close it if it is full. Only its last step has a gradient, that of the whole block."""
+        memory, step = super().step(memory, theta, x_t, y_t, counted)
+        if len(memory.steps.taken) < self.window:
+            return memory, step
+        block = Unrolled(memory.readout, memory.s, memory.w)
+        return WholeMemory(memory.readout, memory.s, memory.w, block), step._replace(gradient=self.finish(memory))
 
 
 class BlockTBPTT(StateCredit):
@@ -56,11 +48,6 @@ class BlockTBPTT(StateCredit):
     operations = Power(parameters=1)
     memory = Power(activations=1, window=1)
 
-    def online(self, network: Network, step_size: float | None, window: int | None) -> Online:
-        """Blocks of `window` steps."""
-        assert window is not None
-        return OnlineBlockTBPTT(network, step_size, window)
-
     def credits(self, trajectory: Trajectory, windows: Several[int | None]) -> list[Tensor]:
         """One pass back per block length."""
         return [adjoint_with_cuts(trajectory, window) for window in windows if window is not None]
@@ -70,4 +57,5 @@ class BlockTBPTT(StateCredit):
         return [run.adjoint(min(window, run.h.shape[1])) for window in windows if window is not None]
 
 
+ONLINE = {"tbptt-block": OnlineBlockTBPTT}
 ESTIMATORS = {"tbptt-block": BlockTBPTT()}

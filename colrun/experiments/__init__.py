@@ -118,7 +118,7 @@ EXPERIMENTS = {
             lambda _: 1,  # an online form runs on one network
             lambda config: config,
             takes_estimators=True,
-            numerics=1,
+            numerics=2,
         ),
         Experiment(
             "grouping",

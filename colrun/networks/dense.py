@@ -17,14 +17,16 @@ from torch import Tensor
 
 from colrun.errors import InvalidValueError, positive_int
 from colrun.networks.architecture import Architecture
-from colrun.networks.base import Network
+from colrun.networks.base import CellNetwork
 from colrun.networks.cells import CELLS, get_cell
 from colrun.networks.draw import bias, initial_w, weight
 from colrun.testbed import Sequence
 
 
-class DenseNetwork(Network):
+class DenseNetwork(CellNetwork):
     """A dense RNN; `architecture` is the columnar network whose size it has, and C the number of its states."""
+
+    kind = "a dense network"
 
     def step(self, theta: dict[str, Tensor], x_t: Tensor, s_tm1: Tensor, stop_lateral: bool = False) -> Tensor:
         """One forward step; there are no columns between which a gradient could be stopped.
@@ -83,7 +85,7 @@ class DenseBatch:
 
     def run(self, theta: dict[str, Tensor], step_size: float | None) -> DenseCourse:
         """All steps, with their graph where `theta` has one."""
-        s_t = torch.stack([network.zero_state() for network in self.networks]).unsqueeze(1)
+        s_t = torch.stack([network.initial_state() for network in self.networks]).unsqueeze(1)
         w_t = torch.stack([network.w for network in self.networks])
         s, w, deltas = [s_t], [], []
         for t in range(self.x.shape[1]):

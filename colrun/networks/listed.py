@@ -29,6 +29,7 @@ class Places(NamedTuple):
 class ListedNetwork(ColumnarNetwork):
     """Nothing in it is masked."""
 
+    fast = False
     whole: ColumnarNetwork
     """The network it is made from."""
     places: dict[str, Places]
