@@ -111,10 +111,7 @@ def w_tangent(
     step_size: float, Mw: Tensor, seen: Tensor, d_delta: Tensor, delta: Tensor, M_h: Tensor, place: Tensor | None = None
 ) -> Tensor:
     """Mw(t+1). The rows of M_h are the first of Mw's, or those at `place`; of others, such as w_0's, h is constant."""
-    through_error = seen.reshape(-1, *[1] * d_delta.ndim) * d_delta
-    if place is None and len(M_h) == len(Mw):
-        return Mw + step_size * (through_error + delta * M_h)
-    found = Mw + step_size * through_error
+    found = Mw + (step_size * seen).reshape(-1, *[1] * d_delta.ndim) * d_delta
     found[slice(len(M_h)) if place is None else place] += step_size * delta * M_h
     return found
 

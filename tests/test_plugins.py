@@ -8,10 +8,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import torch
 
 from colrun import api, sequence
 from colrun.errors import InvalidValueError
-from colrun.estimators import ESTIMATORS, parse_estimator
+from colrun.estimators import ESTIMATORS, get_online, parse_estimator
 from colrun.estimators.plugins import PluginError, use_files
 from colrun.networks.cells import CELLS
 from colrun.store.load import StaleRowsWarning, load
@@ -21,6 +22,20 @@ from tests.oracle import relative_error
 from tests.runs import ROOT, TINY, bits, colrun, computed, refused, write
 
 EXAMPLE = re.findall(r"```python\n(.*?)```", (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"), re.DOTALL)[0]
+# The example's online form is that of version 0.1, which runs with a warning.
+pytestmark = pytest.mark.filterwarnings("ignore:plug-in .* was written for version 0.1:FutureWarning")
+ONLINE = """
+from colrun.estimators.master_user import OnlineColumns
+
+
+class NewFaded(OnlineColumns):
+    def local(self, memory, theta, x_t):
+        s_t, local, d = super().local(memory, theta, x_t)
+        return s_t, local, guess(d)
+
+
+ONLINE = {"faded": NewFaded}
+"""
 SMALL = {**TINY, "columns": 3, "lateral": ["0%", "dense"], "estimators": ["master-user", "faded"]}
 """10 jobs."""
 
@@ -59,6 +74,53 @@ def test_both_forms_of_the_example_agree(faded: Path, cell: str, step_size: floa
         assert error < 1e-10, name
     if cell != "feedforward":
         assert relative_error(api.gradients(net, seq, "master-user", step_size), credit)[0] > 1e-3
+
+
+@pytest.mark.parametrize("step_size", [None, 0.02])
+def test_an_online_form_of_its_own_table(
+    faded: Path, step_size: float | None, recwarn: pytest.WarningsRecorder
+) -> None:
+    """It takes θ at every step, also one that moves, and counts or not; nothing is warned of."""
+    net, seq = api.network(2, "gru", 4, 3, "40%", 5, "release"), sequence(2, 9, 5)
+    use_files([faded], ESTIMATORS)
+    wanted = api.gradients(net, seq, "faded", step_size)
+    faded.write_text(EXAMPLE + ONLINE, encoding="utf-8")
+    use_files([faded], ESTIMATORS)
+    recwarn.clear()
+    error, name = relative_error(api.gradients(net, seq, "faded", step_size, "online"), wanted)
+    assert error < 1e-10, name
+    online = get_online(parse_estimator("faded"))
+    memory = online.init(net, step_size)
+    for x_t, y_t in zip(seq.x, seq.y, strict=True):
+        memory, step = online.step(memory, {k: v + 0.1 for k, v in net.theta.items()}, x_t, y_t, counted=False)
+        assert step.gradient == {}
+    assert not recwarn.list
+    faded.write_text(EXAMPLE + ONLINE.replace("return s_t, local, guess(d)", 'raise KeyError("x")'), encoding="utf-8")
+    use_files([faded], ESTIMATORS)
+    with pytest.raises(PluginError, match="step of faded raised KeyError"):
+        api.gradients(net, seq, "faded", form="online")
+    faded.write_text(EXAMPLE + ONLINE.replace('"faded": NewFaded', '"faded": dict'), encoding="utf-8")
+    use_files([faded], ESTIMATORS)
+    with pytest.raises(PluginError, match="the online form of faded raised TypeError"):
+        api.gradients(net, seq, "faded", form="online")
+
+
+@pytest.mark.filterwarnings("default::FutureWarning")
+def test_one_of_version_0_1_runs_with_one_warning(faded: Path) -> None:
+    net, seq = api.network(2, "gru", 4, 3, "40%", 5, "release"), sequence(2, 9, 5)
+    use_files([faded], ESTIMATORS)
+    with pytest.warns(FutureWarning, match="faded.py was written for version 0.1: .*a table ONLINE") as warned:
+        for _ in range(2):
+            api.gradients(net, seq, "faded", form="online")
+    assert len(warned) == 1
+    online = get_online(parse_estimator("faded"))
+    memory = online.init(net)
+    with pytest.raises(InvalidValueError, match="θ must stand still and every step counts"):
+        online.step(memory, {k: v + 1 for k, v in net.theta.items()}, seq.x[0], seq.y[0])
+    with pytest.raises(InvalidValueError, match="θ must stand still and every step counts"):
+        online.step(memory, net.theta, seq.x[0], seq.y[0], counted=False)
+    with pytest.raises(InvalidValueError, match="an own network has no columns, which faded needs"):
+        api.gradients(api.own_network(torch.nn.GRUCell(5, 2, dtype=torch.float64)), seq, "faded")
 
 
 def test_the_example_is_short() -> None:

@@ -61,6 +61,7 @@ class OnlineTBPTT(Online[WindowMemory]):
             for step in list(past)[-2::-1]:
                 part, credit = step.back(step.after, credit, into_before=True)
                 gradient = summed(gradient, part)
+        here.loss = None  # it goes back once only
         s_t, w_tp1 = here.s.detach(), here.w.detach()
         return WindowMemory(readout, s_t, w_tp1, past), Step.of(gradient, predicted, s_t)
 
