@@ -11,12 +11,13 @@ import torch
 from torch import Tensor
 from torch.func import vmap
 
-from colrun.engine.metrics import Metrics, compare, diverged
+from colrun.engine.metrics import Metrics, compare, complete
 from colrun.errors import InvalidValueError
-from colrun.estimators import EstimatorName, get_estimator
+from colrun.estimators import EstimatorName
 from colrun.estimators.master_user import own_credit
 from colrun.estimators.master_user_groups import random_owner
 from colrun.networks.base import Gradients, Network
+from colrun.readout import Readout, predict
 from colrun.testbed import Sequence
 
 TRUTH = EstimatorName("bptt")
@@ -48,18 +49,15 @@ class Together:
 
     def run(self, theta: Gradients) -> Course:
         """All steps, with their graph where `theta` has one."""
-        s_t = torch.stack([network.zero_state() for network in self.networks])
-        w_t = torch.stack([network.w for network in self.networks])
+        s_t = torch.stack([network.initial_state() for network in self.networks])
+        w_t = torch.stack([Readout(network).start() for network in self.networks])
         s, w, deltas = [s_t], [], []
         for t in range(self.x.shape[1]):
             s_t = self.step(theta, self.x[:, t], s_t)
-            h_t = s_t[:, 0]
-            delta = self.y[:, t] - (w_t * h_t).sum(-1)
             s.append(s_t)
             w.append(w_t)
+            _, delta, _, w_t = predict(w_t, s_t[:, 0], self.y[:, t], self.step_size)
             deltas.append(delta)
-            if self.step_size is not None:
-                w_t = w_t + self.step_size * delta.unsqueeze(-1) * h_t
         return Course(torch.stack(s, dim=1), torch.stack(w, dim=1), torch.stack(deltas, dim=1))
 
     def bptt(self) -> Gradients:
@@ -95,8 +93,6 @@ def gradients(
     networks: list[Network], sequences: list[Sequence], name: EstimatorName, step_size: float | None
 ) -> Gradients:
     """(N, …) by name."""
-    if get_estimator(name.family).needs_columns:
-        raise InvalidValueError(f"a dense network has no columns, which {name} needs; use master-user-groups.")
     known = {"bptt": Together.bptt, "rtrl": Together.bptt, "master-user-groups": Together.groups}
     if name.family not in known:
         raise InvalidValueError(
@@ -115,10 +111,7 @@ def measure(
     together = Together(networks, sequences, step_size)
     max_error = together.run(together.theta).delta.abs().amax(dim=1).double().numpy()
     judged = {name: compare(arrays[TRUTH], arrays[name], masks) for name in names}
-    return {
-        name: metrics | {"max_error": max_error, "diverged": diverged(max_error, metrics)}
-        for name, metrics in judged.items()
-    }
+    return {name: complete(metrics, max_error) for name, metrics in judged.items()}
 
 
 def _stacked(each: list[Gradients]) -> Gradients:

@@ -3,23 +3,25 @@
 import inspect
 import warnings
 from collections.abc import Callable, Iterable, Mapping
+from typing import overload
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from colrun import any_network
 from colrun.engine import measure as engine
 from colrun.engine import metrics
 from colrun.engine.batch import Batch
 from colrun.errors import InvalidValueError, choose, positive_int
-from colrun.estimators import fast_forms, get_estimator, parse_estimator, refuse_undefined
-from colrun.estimators.stochastic import Stochastic
+from colrun.estimators import ESTIMATORS, EstimatorName, fast_forms, get_online, parse_estimator, refuse_undefined
+from colrun.estimators.online import Summed, run
 from colrun.networks.architecture import Architecture
 from colrun.networks.base import Gradients, Network
 from colrun.networks.columnar import ColumnarNetwork, build
 from colrun.networks.dense import DenseNetwork, build_dense
+from colrun.networks.own import own_network as own_network
 from colrun.networks.readings import SWITCHES
+from colrun.streams import Array
 from colrun.testbed import Sequence, as_dtype, check_step_size
 
 FORMS = ("credit", "torch", "online")
@@ -78,31 +80,22 @@ def gradients(
 ) -> Gradients:
     """The gradient of Σ_t L(t) as `estimator` sees it, one tensor per named parameter.
 
-    `step_size` lets w learn by LMS while the sequence runs. `form` is "credit" (fast) or "online" (as published). A
-    stochastic estimator (`uoro`, `nobacktrack`, `kf-rtrl`) has another noise for every `draw`, which with the network's
-    seed fixes it; others have none.
+    `step_size` lets w learn by LMS while the sequence runs. `form` is "credit" (fast) or "online" (as published), which
+    is also what runs where the fast engine has no network of that kind, as with a dense one or one's own, or where some
+    steps are not counted. A stochastic estimator (`uoro`, `nobacktrack`, `kf-rtrl`) has another noise for every `draw`,
+    which with the network's seed fixes it.
     """
     name = parse_estimator(estimator)
     step_size = check_step_size(step_size)
     choose(form, FORMS, "form")
     draw = positive_int(draw, "draw", least=0)
     _check_fit(network, sequence)
-    refuse_undefined([name], network.architecture.cell)
-    chosen = get_estimator(name.family)
-    chosen = chosen.with_draw(draw) if isinstance(chosen, Stochastic) else chosen
-    if chosen.needs_columns and not isinstance(network, ColumnarNetwork):
-        instead = "uoro" if isinstance(chosen, Stochastic) else "master-user-groups"
-        raise InvalidValueError(f"a dense network has no columns, which {name} needs; use {instead}.")
-    if form == "online":
-        online = chosen.online(network, step_size, name.window)
-        for x_t, y_t in zip(sequence.x, sequence.y, strict=True):
-            online.step(x_t, y_t)
-        return {key: value.detach() for key, value in online.gradient().items()}
     if form == "torch":
         warnings.warn('form="torch" is "credit" now, and the next version will not take it.', FutureWarning, 2)
-    if not isinstance(network, ColumnarNetwork):
-        found = any_network.gradients([network], [sequence], name, step_size)
-        return {key: value[0] for key, value in found.items()}
+    if form == "online" or not _is_fast(network, sequence):
+        return _run(network, sequence, name, step_size, draw).gradient
+    refuse_undefined([name], str(network.cell))
+    assert isinstance(network, ColumnarNetwork)
     arrays = engine.gradients(as_batch([network], [sequence]), fast_forms([name]), step_size, draw)[name]
     return {key: torch.from_numpy(value[0]) for key, value in arrays.items()}
 
@@ -118,27 +111,37 @@ def as_batch(networks: Iterable[ColumnarNetwork], sequences: Iterable[Sequence])
     return Batch.of(first.architecture, tuple(network.seed for network in networks), theta, masks, w, x, y)
 
 
-def compare(network: Network, truth: Gradients, estimate: Gradients) -> dict[str, float]:
-    """Metrics of `estimate` against `truth` over the weights of `network` that exist; NaN where undefined."""
-    _check_network(network)
+@overload
+def compare(network: Network, truth: Gradients, estimate: Gradients) -> dict[str, float]: ...
+@overload
+def compare(network: Gradients, truth: Gradients) -> dict[str, float]: ...
+def compare(network: Network | Gradients, truth: Gradients, estimate: Gradients | None = None) -> dict[str, float]:
+    """Metrics of `estimate` against `truth` over the weights of `network` that exist; NaN where undefined.
+
+    `compare(truth, estimate)` is the same for any two dicts of tensors, over all of their numbers.
+    """
+    if estimate is None and isinstance(network, Mapping):
+        truth, estimate = network, truth
+        like, of = _as_gradients("truth", truth), "the truth"
+        masks = {name: torch.ones(value.shape, dtype=torch.bool) for name, value in like.items()}
+    else:
+        _check_network(network)
+        assert isinstance(network, Network)
+        like, of, masks = network.theta, "this network's parameters", network.masks
     for label, given in (("truth", truth), ("estimate", estimate)):
-        if not isinstance(given, Mapping) or not all(isinstance(value, Tensor) for value in given.values()):
-            raise InvalidValueError(
-                f"{label} is a {type(given).__name__}; it must be gradients, a dict of named tensors: "
-                "compare(network, truth, estimate)."
-            )
-        shapes = {name: tuple(value.shape) for name, value in given.items()}
-        if shapes != {name: tuple(value.shape) for name, value in network.theta.items()}:
-            raise InvalidValueError(f"{label} does not have the names and shapes of this network's parameters.")
-    one = [
-        {name: value.detach().numpy()[None] for name, value in given.items()}
-        for given in (truth, estimate, network.masks)
-    ]
-    return {name: float(value[0]) for name, value in metrics.compare(*one).items()}
+        if _shapes(_as_gradients(label, given)) != _shapes(like):
+            raise InvalidValueError(f"{label} does not have the names and shapes of {of}.")
+    assert estimate is not None
+    return {name: float(value[0]) for name, value in metrics.compare(*map(_one, (truth, estimate, masks))).items()}
+
+
+def _one(given: Mapping[str, Tensor]) -> dict[str, Array]:
+    """As a batch of one."""
+    return {name: value.detach().numpy()[None] for name, value in given.items()}
 
 
 def evaluate(
-    network: ColumnarNetwork,
+    network: Network,
     sequence: Sequence,
     estimators: Iterable[str],
     step_size: float | None = None,
@@ -149,19 +152,51 @@ def evaluate(
 
     `max_error` is that of the sequence, so it is the same for all estimators. Metrics of a stochastic estimator are
     means over its first `draws` draws, and with two or more there are also its `bias` and `variance`. `by_group` adds
-    `alignment`, `mae`, `cosine` and `norm_ratio` of each group of weights, such as `alignment_lateral`.
+    `alignment`, `mae`, `cosine` and `norm_ratio` of each group of weights of a columnar network, such as
+    `alignment_lateral`.
     """
     names = [parse_estimator(name) for name in ([estimators] if isinstance(estimators, str) else estimators)]
     _check_fit(network, sequence)
-    if not isinstance(network, ColumnarNetwork):
-        raise InvalidValueError(
-            'evaluate needs a columnar network; for a dense one use gradients with form="online", then compare.'
-        )
-    refuse_undefined(names, network.architecture.cell)
     draws = positive_int(draws, "draws")
-    batch = as_batch([network], [sequence])
-    found = engine.measure(batch, fast_forms(names), check_step_size(step_size), draws, by_group)
-    return {str(name): {metric: value.item() for metric, value in found[name].items()} for name in names}
+    step_size = check_step_size(step_size)
+    if _is_fast(network, sequence):
+        refuse_undefined(names, str(network.cell))
+        assert isinstance(network, ColumnarNetwork)
+        found = engine.measure(as_batch([network], [sequence]), fast_forms(names), step_size, draws, by_group)
+        return {str(name): {metric: value.item() for metric, value in found[name].items()} for name in names}
+    if by_group:
+        raise InvalidValueError(f"{network.kind} has no groups of weights to tell apart; leave by_group out.")
+    truth, errors = _run(network, sequence, parse_estimator("bptt"), step_size, 0)
+    max_error = errors.double().abs().amax(0, keepdim=True).numpy() if len(errors) else np.zeros(1)
+    each = {str(name): _evaluate(network, sequence, name, step_size, draws, truth) for name in names}
+    return {
+        name: {metric: value.item() for metric, value in metrics.complete(found, max_error).items()}
+        for name, found in each.items()
+    }
+
+
+def _evaluate(
+    network: Network, sequence: Sequence, name: EstimatorName, step_size: float | None, draws: int, truth: Gradients
+) -> metrics.Metrics:
+    """Metrics of one estimator by its online form, of one draw after another if it has several."""
+    stochastic = name.family in ESTIMATORS and ESTIMATORS[name.family].stochastic
+    drawn = [_run(network, sequence, name, step_size, draw).gradient for draw in range(draws if stochastic else 1)]
+    mean = {key: torch.stack([each[key] for each in drawn]).mean(0) for key in truth}
+    known, masks = _one(truth), _one(network.masks)
+    sums = [metrics.sums_of(known, _one(each), masks) for each in [*drawn, mean]]
+    return metrics.from_draws(np.stack(sums, axis=1)) if stochastic else metrics.from_sums(sums[0])
+
+
+def _run(network: Network, sequence: Sequence, name: EstimatorName, step_size: float | None, draw: int) -> Summed:
+    """The online form over the sequence."""
+    if network.cell is not None:
+        refuse_undefined([name], network.cell)
+    return run(get_online(name, draw), network, sequence, step_size)
+
+
+def _is_fast(network: Network, sequence: Sequence) -> bool:
+    """Whether the engine takes it: it counts every step."""
+    return network.fast and bool(sequence.counted.all())
 
 
 def _check_names(function: Callable[..., Network], switches: Mapping[str, object]) -> None:
@@ -176,9 +211,22 @@ def _check_names(function: Callable[..., Network], switches: Mapping[str, object
 def _check_network(network: object) -> None:
     if not isinstance(network, Network):
         raise InvalidValueError(
-            f"the first argument is a {type(network).__name__}; it must be a network, from colrun.network or "
-            "colrun.dense_network."
+            f"the first argument is a {type(network).__name__}; it must be a network, from colrun.network, "
+            "colrun.dense_network or colrun.own_network."
         )
+
+
+def _as_gradients(label: str, given: object) -> Mapping[str, Tensor]:
+    if not isinstance(given, Mapping) or not all(isinstance(value, Tensor) for value in given.values()):
+        raise InvalidValueError(
+            f"{label} is a {type(given).__name__}; it must be gradients, a dict of named tensors: "
+            "compare(network, truth, estimate)."
+        )
+    return given
+
+
+def _shapes(given: Mapping[str, Tensor]) -> dict[str, tuple[int, ...]]:
+    return {name: tuple(value.shape) for name, value in given.items()}
 
 
 def _check_fit(network: Network, sequence: Sequence) -> None:
@@ -188,10 +236,10 @@ def _check_fit(network: Network, sequence: Sequence) -> None:
             f"the second argument is a {type(sequence).__name__}; it must be a colrun.Sequence(x, y) or come from "
             "colrun.sequence."
         )
-    inputs = network.architecture.inputs
+    inputs = network.inputs
     if sequence.x.shape[1] != inputs:
         raise InvalidValueError(f"the sequence has {sequence.x.shape[1]} inputs, the network takes {inputs}.")
-    shown, own = (str(tensor.dtype).removeprefix("torch.") for tensor in (sequence.x, network.w))
+    shown, own = (str(tensor.dtype).removeprefix("torch.") for tensor in (sequence.x, network))
     if shown != own:
         raise InvalidValueError(
             f'the sequence is {shown}, the network {own}; they must agree: build the network with dtype="{shown}", or '

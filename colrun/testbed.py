@@ -19,13 +19,14 @@ class Sequence:
     """What one network is shown: inputs `x` of shape (steps, inputs) and targets `y` of shape (steps,).
 
     Tensors, arrays and lists will do. float32 and float64 stay what they are; whole numbers, bools and lists become
-    float64.
+    float64. Where `counted`, bools of shape (steps,), is false, the network runs on but there is no loss.
     """
 
     x: Tensor
     y: Tensor
+    counted: Tensor
 
-    def __init__(self, x: Tensor | ArrayLike, y: Tensor | ArrayLike) -> None:
+    def __init__(self, x: Tensor | ArrayLike, y: Tensor | ArrayLike, counted: Tensor | ArrayLike | None = None) -> None:
         object.__setattr__(self, "x", _as_data(x, "x"))
         object.__setattr__(self, "y", _as_data(y, "y"))
         if self.x.ndim != 2 or self.y.shape != self.x.shape[:1] or 0 in self.x.shape:
@@ -42,6 +43,12 @@ class Sequence:
             if not finite.all():
                 step = int(finite.int().argmin()) + 1
                 raise InvalidValueError(f"{name} holds a value that is not finite at step {step}; it must be a number.")
+        bools = np.ones(self.steps, dtype=np.bool_) if counted is None else np.array(counted)
+        if bools.dtype != np.bool_ or bools.shape != tuple(self.y.shape):
+            raise InvalidValueError(
+                f"counted must be one bool per step, {self.steps} of them; got {bools.dtype} of shape {bools.shape}."
+            )
+        object.__setattr__(self, "counted", torch.from_numpy(bools))
 
     @property
     def steps(self) -> int:
@@ -94,7 +101,7 @@ def sequence(
     """A task's data for one seed; that of `random`: fair independent bits in, targets uniform in (-50, 50)."""
     steps, inputs, dtype = positive_int(steps, "steps"), positive_int(inputs, "inputs"), as_dtype(dtype)
     drawn = get_task(task).stream(seed, steps, inputs)
-    return Sequence(torch.from_numpy(drawn.x).to(dtype), torch.from_numpy(drawn.y).to(dtype))
+    return Sequence(torch.from_numpy(drawn.x).to(dtype), torch.from_numpy(drawn.y).to(dtype), drawn.counted)
 
 
 def check_step_size(step_size: object) -> float | None:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from colrun.networks.base import Gradients, Network
+from colrun.networks.base import CellNetwork, Gradients
 from colrun.networks.dense import DenseNetwork
 from colrun.testbed import Sequence
 
@@ -18,14 +18,14 @@ State = tuple[Tensor, Tensor]  # h and m, each (C,)
 Feed = Callable[[str, int], Tensor]  # from a gate and a state's number to U f + q, or to R h
 
 
-def step(network: Network, theta: Theta, x: Tensor, state: State) -> State:
+def step(network: CellNetwork, theta: Theta, x: Tensor, state: State) -> State:
     feeds = dense_feeds if isinstance(network, DenseNetwork) else columnar_feeds
     features, recurrence = feeds(network, theta, x, state[0])
     new = [update(network.architecture.cell, i, features, recurrence, state) for i in range(network.columns)]
     return torch.stack([h_i for h_i, _ in new]), torch.stack([m_i for _, m_i in new])
 
 
-def columnar_feeds(network: Network, theta: Theta, x: Tensor, h: Tensor) -> tuple[Feed, Feed]:
+def columnar_feeds(network: CellNetwork, theta: Theta, x: Tensor, h: Tensor) -> tuple[Feed, Feed]:
     architecture = network.architecture
     C = architecture.columns
     f = []
@@ -48,7 +48,7 @@ def columnar_feeds(network: Network, theta: Theta, x: Tensor, h: Tensor) -> tupl
     return features, recurrence
 
 
-def dense_feeds(network: Network, theta: Theta, x: Tensor, h: Tensor) -> tuple[Feed, Feed]:
+def dense_feeds(network: CellNetwork, theta: Theta, x: Tensor, h: Tensor) -> tuple[Feed, Feed]:
     """One hidden block for all states, and every state sees all of h."""
     switches, cell = network.architecture.switches, network.architecture.cell
     seen = torch.cat([x, h]) if switches.own_state and cell != "feedforward" else x
@@ -92,7 +92,7 @@ def update(cell: str, i: int, features: Feed, recurrence: Feed, state: State) ->
 
 
 def losses(
-    network: Network, theta: Theta, sequence: Sequence, alpha: float | None, cut: Callable[[int], bool]
+    network: CellNetwork, theta: Theta, sequence: Sequence, alpha: float | None, cut: Callable[[int], bool]
 ) -> list[Tensor]:
     """L(t) of every step; where `cut(t)`, the state and w before step t (counted from 0) are constants."""
     h = m = torch.zeros_like(network.w)
@@ -114,7 +114,7 @@ def never(_: int) -> bool:
     return False
 
 
-def max_error(network: Network, sequence: Sequence, alpha: float | None) -> float:
+def max_error(network: CellNetwork, sequence: Sequence, alpha: float | None) -> float:
     """max_t |δ(t)|, from L = ½ δ²."""
     return float((2 * torch.stack(losses(network, network.theta, sequence, alpha, never))).sqrt().max())
 
@@ -124,17 +124,17 @@ def grad(output: Tensor, theta: Theta) -> Gradients:
     return {k: torch.zeros_like(v) if g is None else g for (k, v), g in zip(theta.items(), grads, strict=True)}
 
 
-def bptt(network: Network, sequence: Sequence, alpha: float | None) -> Gradients:
+def bptt(network: CellNetwork, sequence: Sequence, alpha: float | None) -> Gradients:
     theta = leaves(network)
     return grad(torch.stack(losses(network, theta, sequence, alpha, never)).sum(), theta)
 
 
-def tbptt_block(network: Network, sequence: Sequence, alpha: float | None, k: int) -> Gradients:
+def tbptt_block(network: CellNetwork, sequence: Sequence, alpha: float | None, k: int) -> Gradients:
     theta = leaves(network)
     return grad(torch.stack(losses(network, theta, sequence, alpha, lambda t: t % k == 0)).sum(), theta)
 
 
-def tbptt(network: Network, sequence: Sequence, alpha: float | None, k: int) -> Gradients:
+def tbptt(network: CellNetwork, sequence: Sequence, alpha: float | None, k: int) -> Gradients:
     theta = leaves(network)
     total = {name: torch.zeros_like(value) for name, value in theta.items()}
     for last in range(sequence.steps):
@@ -146,7 +146,7 @@ def tbptt(network: Network, sequence: Sequence, alpha: float | None, k: int) -> 
     return total
 
 
-def master_user(network: Network, sequence: Sequence, alpha: float | None, meta: bool) -> Gradients:
+def master_user(network: CellNetwork, sequence: Sequence, alpha: float | None, meta: bool) -> Gradients:
     """Columns as groups: the first index of every tensor says whose it is."""
     owner = {}
     for name, value in network.theta.items():
@@ -157,7 +157,7 @@ def master_user(network: Network, sequence: Sequence, alpha: float | None, meta:
 
 
 def groups(
-    network: Network, sequence: Sequence, alpha: float | None, owner: dict[str, Tensor], meta: bool = True
+    network: CellNetwork, sequence: Sequence, alpha: float | None, owner: dict[str, Tensor], meta: bool = True
 ) -> Gradients:
     """Eqs. master_user, tw_update and final_update: forward recursions, one backward pass per state number.
 
@@ -204,7 +204,7 @@ class Step(NamedTuple):
     by_m: Theta
 
 
-def steps_of(network: Network, sequence: Sequence) -> list[Step]:
+def steps_of(network: CellNetwork, sequence: Sequence) -> list[Step]:
     """With a fixed w or a learning one, states are the same."""
     theta = leaves(network)
     found = []
@@ -220,7 +220,7 @@ def steps_of(network: Network, sequence: Sequence) -> list[Step]:
     return found
 
 
-def reached(network: Network, k: int) -> dict[str, list[set[int]]]:
+def reached(network: CellNetwork, k: int) -> dict[str, list[set[int]]]:
     """The states that u_i and φ_i of every column reach within k steps: a walk along the weights that exist."""
     architecture, C = network.architecture, network.columns
 
@@ -238,7 +238,7 @@ def reached(network: Network, k: int) -> dict[str, list[set[int]]]:
     return sets
 
 
-def snap(network: Network, steps: list[Step], alpha: float | None, orders: tuple[int, ...]) -> list[Gradients]:
+def snap(network: CellNetwork, steps: list[Step], alpha: float | None, orders: tuple[int, ...]) -> list[Gradients]:
     """The whole influence of every weight on every state and w, by autograd; what is not tracked is put to 0."""
     theta = network.theta
     zero = {name: value.new_zeros(network.columns, *value.shape) for name, value in theta.items()}
@@ -266,7 +266,7 @@ def snap(network: Network, steps: list[Step], alpha: float | None, orders: tuple
     return total
 
 
-def keep(network: Network, k: int, zero: Theta) -> Theta:
+def keep(network: CellNetwork, k: int, zero: Theta) -> Theta:
     """1 for every state and weight that is tracked, (C, …) by name."""
     sets = reached(network, k)
     kept = {name: value.clone() for name, value in zero.items()}
@@ -278,7 +278,7 @@ def keep(network: Network, k: int, zero: Theta) -> Theta:
 
 
 def rflo(
-    network: Network, steps: list[Step], alpha: float | None, feedbacks: tuple[Tensor | None, ...]
+    network: CellNetwork, steps: list[Step], alpha: float | None, feedbacks: tuple[Tensor | None, ...]
 ) -> list[Gradients]:
     """Traces with the leak of each cell, written out; a feedback is None where w is the way back."""
     cell, C, theta = network.architecture.cell, network.columns, network.theta
@@ -306,7 +306,7 @@ def rflo(
     return total
 
 
-def leaves(network: Network) -> Theta:
+def leaves(network: CellNetwork) -> Theta:
     return {name: value.clone().requires_grad_() for name, value in network.theta.items()}
 
 

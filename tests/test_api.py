@@ -141,19 +141,25 @@ def test_arguments_in_the_wrong_order() -> None:
 
 def test_what_a_dense_network_offers() -> None:
     net, seq = colrun.dense_network(columns=2, width=2, inputs=3), colrun.sequence(0, 5, 3)
-    with pytest.raises(InvalidValueError, match=r'credit form of tbptt-2 .*use form="online"'):
-        colrun.gradients(net, seq, "tbptt-2")
+    online = colrun.gradients(net, seq, "tbptt-2", form="online")
+    assert relative_error(colrun.gradients(net, seq, "tbptt-2"), online)[0] == 0  # the engine has none: it is what runs
     for estimator in ("master-user", "master-user-no-meta"):
         for form in ("credit", "online"):
             with pytest.raises(InvalidValueError, match=f"which {estimator} needs; use master-user-groups"):
                 colrun.gradients(net, seq, estimator, form=form)
     with pytest.raises(InvalidValueError, match="use master-user-groups"):
-        net.step(net.theta, seq.x[0], net.zero_state(), stop_lateral=True)
-    not_columnar: Any = net
-    with pytest.raises(InvalidValueError, match="evaluate needs a columnar network"):
-        colrun.evaluate(not_columnar, seq, ["bptt"])
+        net.step(net.theta, seq.x[0], net.initial_state(), stop_lateral=True)
     truth = colrun.gradients(net, seq, form="online")
     assert colrun.compare(net, truth, truth)["cosine"] == pytest.approx(1)
+    found = colrun.evaluate(net, seq, ["tbptt-2", "uoro"], 0.01, draws=3)
+    truth = colrun.gradients(net, seq, "bptt", 0.01)
+    wanted = colrun.compare(net, truth, colrun.gradients(net, seq, "tbptt-2", 0.01))
+    assert {name: found["tbptt-2"][name] for name in METRICS} == pytest.approx(wanted)
+    assert found["uoro"]["variance"] > 0
+    assert found["uoro"]["max_error"] == pytest.approx(oracle.max_error(net, seq, 0.01))
+    assert found["uoro"]["diverged"] is False
+    with pytest.raises(InvalidValueError, match="a dense network has no groups of weights"):
+        colrun.evaluate(net, seq, ["bptt"], by_group=True)
 
 
 def test_a_window_of_any_size() -> None:

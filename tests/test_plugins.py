@@ -8,10 +8,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import torch
 
 from colrun import api, sequence
 from colrun.errors import InvalidValueError
-from colrun.estimators import ESTIMATORS, parse_estimator
+from colrun.estimators import ESTIMATORS, get_online, parse_estimator
 from colrun.estimators.legacy_fast import _warn
 from colrun.estimators.plugins import PluginError, use_files
 from colrun.networks.cells import CELLS
@@ -103,7 +104,7 @@ def test_one_made_of_tensors_works_with_a_warning(
     _warn.cache_clear()
     use_files([offered(tmp_path, LEGACY)], ESTIMATORS)
     with pytest.warns(FutureWarning, match="faded gives credits or gradients as tensors") as caught:
-        found = [api.gradients(net, seq, "faded", step_size, form) for form in ("credit", "credit", "online")]
+        found = [api.gradients(net, seq, "faded", step_size) for _ in range(2)]
     assert len(caught) == 1
     for each in found:
         error, name = relative_error(each, wanted)
@@ -149,6 +150,49 @@ ESTIMATORS = {"mine": Mine()}
     assert relative_error(api.gradients(net, seq, "mine"), api.gradients(net, seq, "bptt"))[0] == 0
     with pytest.raises(PluginError, match="mine has no online form"):
         api.gradients(net, seq, "mine", form="online")
+
+
+@pytest.mark.parametrize("step_size", [None, 0.02])
+def test_an_online_form_of_its_own_table(
+    faded: Path, step_size: float | None, recwarn: pytest.WarningsRecorder
+) -> None:
+    """It takes θ at every step, also one that moves, and counts or not; nothing is warned of."""
+    net, seq = api.network(2, "gru", 4, 3, "40%", 5, "release"), sequence(2, 9, 5)
+    use_files([faded], ESTIMATORS)
+    online = get_online(parse_estimator("faded"))
+    memory = online.init(net, step_size)
+    for x_t, y_t in zip(seq.x, seq.y, strict=True):
+        memory, step = online.step(memory, {k: v + 0.1 for k, v in net.theta.items()}, x_t, y_t, counted=False)
+        assert step.gradient == {}
+    assert not recwarn.list
+    faded.write_text(
+        EXAMPLE.replace("return s_t, local, d.new_tensor(guess(d))", 'raise KeyError("x")'), encoding="utf-8"
+    )
+    use_files([faded], ESTIMATORS)
+    with pytest.raises(PluginError, match="step of faded raised KeyError"):
+        api.gradients(net, seq, "faded", form="online")
+    faded.write_text(EXAMPLE.replace('"faded": OnlineFaded', '"faded": dict'), encoding="utf-8")
+    use_files([faded], ESTIMATORS)
+    with pytest.raises(PluginError, match="the online form of faded raised TypeError"):
+        api.gradients(net, seq, "faded", form="online")
+
+
+@pytest.mark.filterwarnings("default::FutureWarning")
+def test_an_online_form_of_version_0_1_runs_with_one_warning(tmp_path: Path) -> None:
+    net, seq = api.network(2, "gru", 4, 3, "40%", 5, "release"), sequence(2, 9, 5)
+    use_files([offered(tmp_path, LEGACY)], ESTIMATORS)
+    with pytest.warns(FutureWarning, match="mine.py was written for version 0.1: .*a table ONLINE") as warned:
+        for _ in range(2):
+            api.gradients(net, seq, "faded", form="online")
+    assert len(warned) == 1
+    online = get_online(parse_estimator("faded"))
+    memory = online.init(net)
+    with pytest.raises(InvalidValueError, match="θ must stand still and every step counts"):
+        online.step(memory, {k: v + 1 for k, v in net.theta.items()}, seq.x[0], seq.y[0])
+    with pytest.raises(InvalidValueError, match="θ must stand still and every step counts"):
+        online.step(memory, net.theta, seq.x[0], seq.y[0], counted=False)
+    with pytest.raises(InvalidValueError, match="an own network has no columns, which faded needs"):
+        api.gradients(api.own_network(torch.nn.GRUCell(5, 2, dtype=torch.float64)), seq, "faded")
 
 
 def test_the_example_is_short() -> None:

@@ -8,7 +8,8 @@ import torch
 from torch import Tensor
 
 from colrun.engine.metrics import compare
-from colrun.estimators import EstimatorName, get_estimator
+from colrun.estimators import EstimatorName, get_online
+from colrun.estimators.online import run
 from colrun.networks.base import Gradients
 from colrun.networks.cells import get_cell
 from colrun.networks.columnar import ColumnarNetwork
@@ -55,10 +56,7 @@ class PlainNetwork(ColumnarNetwork):
 
 def gradient(network: ColumnarNetwork, sequence: Sequence, name: EstimatorName, step_size: float | None) -> Gradients:
     """One pass of one estimator's online form."""
-    online = get_estimator(name.family).online(network, step_size, name.window)
-    for x_t, y_t in zip(sequence.x, sequence.y, strict=True):
-        online.step(x_t, y_t)
-    return {key: value.detach() for key, value in online.gradient().items()}
+    return run(get_online(name), network, sequence, step_size).gradient
 
 
 def measure_plain(

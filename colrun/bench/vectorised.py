@@ -11,9 +11,9 @@ from torch import Tensor
 from colrun.bench.plain import gradient, judged
 from colrun.errors import InvalidValueError
 from colrun.estimators import EstimatorName
-from colrun.estimators.base import predict
 from colrun.networks.base import Gradients
 from colrun.networks.columnar import ColumnarNetwork
+from colrun.readout import predict
 from colrun.testbed import Sequence
 
 
@@ -42,12 +42,12 @@ def windowed(
 ) -> dict[int, Gradients]:
     """Gradients of tbptt for every window; that of T steps is the truth."""
     theta = {name: value.detach().clone().requires_grad_() for name, value in network.theta.items()}
-    s, w = network.zero_state(), network.w
+    s, w = network.initial_state(), network.w
     steps: list[tuple[list[Tensor], list[Tensor], Tensor]] = []
     for x_t, y_t in zip(sequence.x, sequence.y, strict=True):
         before = [s.detach().requires_grad_(), w.detach().requires_grad_()]
         s = network.step(theta, x_t, before[0])
-        loss, _, w = predict(before[1], s[0], y_t, step_size)
+        _, _, loss, w = predict(before[1], s[0], y_t, step_size)
         steps.append((before, [s, w], loss))
     total = {window: {name: torch.zeros_like(value) for name, value in network.theta.items()} for window in windows}
     # credit[l] = derivatives of the loss l steps ahead with respect to state and w after this step

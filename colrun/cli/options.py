@@ -8,7 +8,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from colrun.errors import InvalidValueError
-from colrun.estimators import ESTIMATORS, get_estimator, is_plugin, known_estimators, parse_estimator
+from colrun.estimators import ESTIMATORS, get_fast, is_plugin, known_estimators, parse_estimator
 from colrun.estimators.plugins import use_files
 from colrun.experiments import EXPERIMENTS, all_axes
 from colrun.store.known import stored_sweeps
@@ -129,5 +129,5 @@ def read_all(names: tuple[str, ...], values: dict[str, Any]) -> list[Sweep]:
         seen.add(sweep.name)
         for key in sweep.keys:
             if is_plugin(key):
-                get_estimator(parse_estimator(key).family)  # a plug-in that cannot be imported is a mistake too
+                get_fast(parse_estimator(key).family)  # a plug-in that cannot be imported is a mistake too
     return sweeps

@@ -9,7 +9,7 @@ from colrun.compiling import Array
 from colrun.engine.batch import Batch
 from colrun.engine.contract import Crossing, compared, gradient
 from colrun.engine.forms import Credit, FastForm, Gradients, StochasticForm, weighted_sum
-from colrun.engine.metrics import Metrics, diverged, from_draws, from_sums, sums_of_groups, whole_and_groups
+from colrun.engine.metrics import Metrics, complete, from_draws, from_sums, sums_of_groups, whole_and_groups
 from colrun.engine.run import Run
 
 Form = FastForm | StochasticForm
@@ -76,9 +76,7 @@ def measure(
         for n, name in enumerate(credits):
             found[name] = {metric: values[n] for metric, values in every.items()}
     max_error = np.abs(run.delta).max(axis=1).astype(np.float64)
-    return {
-        name: found[name] | {"max_error": max_error, "diverged": diverged(max_error, found[name])} for name in asked
-    }
+    return {name: complete(found[name], max_error) for name in asked}
 
 
 def over_draws(run: Run, truth: Array, groups: Iterable[list[Credit]]) -> Array:

@@ -21,14 +21,11 @@ count `compared` are NaN too: a comparison with NaN is false, so they would othe
 from collections.abc import Callable, Mapping
 from functools import reduce
 from operator import add
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-
-Array = NDArray[Any]
 
 from colrun.quality import BY_GROUP, GROUPS
+from colrun.streams import Array
 
 RELEASED_THRESHOLD = 1e-10
 DIVERGED_ERROR = 1000.0
@@ -131,3 +128,8 @@ def diverged(max_error: Array, metrics: Named) -> Array:
     """(N,): whether an error exceeded 1000 or anything was not finite, which shows in the mean absolute error."""
     found: Array = ~(max_error <= DIVERGED_ERROR) | np.isnan(metrics["mae"])
     return found
+
+
+def complete(metrics: Metrics, max_error: Array) -> Metrics:
+    """With `max_error` and `diverged`."""
+    return metrics | {"max_error": max_error, "diverged": diverged(max_error, metrics)}

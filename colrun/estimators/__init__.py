@@ -8,15 +8,15 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 from colrun.errors import InvalidValueError, choose, shown
-from colrun.estimators.plugins import PluginError, known_plugins
+from colrun.estimators.plugins import Plugin, PluginError, known_plugins
 from colrun.estimators.theory import Power
 
 if TYPE_CHECKING:
     from colrun.engine.measure import Asked, Form
-    from colrun.estimators.base import Estimator
+    from colrun.estimators.online import Online
 
 
 BY_WINDOW = "by window"
@@ -229,7 +229,7 @@ def why_undefined(family: str, cell: str) -> str | None:
     if family in ESTIMATORS:
         reason = ESTIMATORS[family].undefined.get(cell)
     else:
-        reason = get_estimator(family).undefined.get(cell)
+        reason = dict(getattr(_plugin(family).load(), "undefined", {})).get(cell)
     return None if reason is None else f"{family} is not defined on the {cell} cell: {reason}"
 
 
@@ -241,14 +241,14 @@ def refuse_undefined(names: Iterable[EstimatorName], cell: str) -> None:
             raise InvalidValueError(f"{reason}; leave it out, or choose another cell.")
 
 
-def get_estimator(family: str) -> "Estimator":
-    """The estimator of that name, from the table `ESTIMATORS` of its module; a plug-in is imported here."""
-    if family in ESTIMATORS:
-        found: Estimator = import_module(f"colrun.estimators.{ESTIMATORS[family].module}").ESTIMATORS[family]
-        return found
-    from colrun.estimators.guarded import guarded
+def get_online(name: EstimatorName, draw: int = 0) -> "Online[Any]":
+    """Its online form, from the table `ONLINE` of its module; `draw` is that of a stochastic one."""
+    if name.family in ESTIMATORS:
+        found = import_module(f"colrun.estimators.{ESTIMATORS[name.family].module}").ONLINE[name.family]
+        return cast("Online[Any]", found(name, draw))
+    from colrun.estimators.guarded import guarded_online
 
-    return guarded(known_plugins(ESTIMATORS)[choose(family, known_estimators(), "estimator")])
+    return guarded_online(_plugin(name.family), name, draw)
 
 
 def get_fast(family: str) -> "Form":
@@ -258,7 +258,7 @@ def get_fast(family: str) -> "Form":
         return found
     from colrun.estimators.guarded_fast import guarded_fast
 
-    return guarded_fast(known_plugins(ESTIMATORS)[choose(family, known_estimators(), "estimator")])
+    return guarded_fast(_plugin(family))
 
 
 def fast_forms(names: Iterable[EstimatorName]) -> "dict[EstimatorName, Asked]":
@@ -266,3 +266,7 @@ def fast_forms(names: Iterable[EstimatorName]) -> "dict[EstimatorName, Asked]":
     names = list(names)
     forms = {family: get_fast(family) for family in {name.family: None for name in names}}
     return {name: (forms[name.family], name.window) for name in names}
+
+
+def _plugin(family: str) -> Plugin:
+    return known_plugins(ESTIMATORS)[choose(family, known_estimators(), "estimator")]

@@ -1,46 +1,52 @@
 """Backpropagation through time: the exact gradient, the truth that every other estimator is compared with.
 
-    credit     c(t) = λ(t), the exact adjoint pulled back from the last step to the first (see engine/adjoint.py)
+While θ moves every step has its own: ĝ = Σ_t Σ_{s≤t} ∂L(t)/∂θ(s), all of it at the end.
+
+    credit     c(t) = λ(t), the exact adjoint pulled back from the last step to the first (see adjoint.py)
 
 Cost: one backward pass over the whole sequence; memory T·|activations|.
 Reference: Werbos 1990.
 """
 
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
 from torch import Tensor
 
-from colrun.estimators.base import Estimator, Online, predict
-from colrun.estimators.theory import Power
-from colrun.networks.base import Network
+from colrun.estimators.online import Memory, Online, Step
+from colrun.estimators.unrolled import Unrolled
+from colrun.networks.base import Gradients, Theta
+from colrun.readout import Readout
+
+if TYPE_CHECKING:
+    pass
 
 
-class OnlineBPTT(Online):
-    """Unroll, then one backward pass: online only in that it can stop after any step."""
+@dataclass(frozen=True)
+class WholeMemory(Memory):
+    """All steps as one graph, and the state and w after the last."""
 
-    def __init__(self, network: Network, step_size: float | None) -> None:
-        super().__init__(network, step_size)
-        self.loss: Tensor | None = None
-
-    def step(self, x_t: Tensor, y_t: Tensor) -> None:
-        """Extend the graph."""
-        self.s = self.network.step(self.theta, x_t, self.s)
-        loss, _, self.w = predict(self.w, self.s[0], y_t, self.step_size)
-        self.loss = loss if self.loss is None else self.loss + loss
-
-    def open_loss(self) -> Tensor | None:
-        """All of it: the backward pass through all steps is taken when asked for."""
-        return self.loss
+    steps: Unrolled
 
 
-class BPTT(Estimator):
-    """Exact: every loss reaches back to the first step, so the sequence is one block."""
+class OnlineBPTT(Online[WholeMemory]):
+    """Unroll, then one backward pass: online only in that it can stop after any step. All of it is open till then."""
 
-    takes_lists = True
-    operations = Power(parameters=1)
-    memory = Power(activations=1, steps=1)
+    def start(self, readout: Readout) -> WholeMemory:
+        s, w = readout.network.initial_state(), readout.start()
+        return WholeMemory(readout, s, w, Unrolled(readout, s, w))
 
-    def online(self, network: Network, step_size: float | None, window: int | None) -> Online:  # noqa: ARG002
-        """The whole graph."""
-        return OnlineBPTT(network, step_size)
+    def step(
+        self, memory: WholeMemory, theta: Theta, x_t: Tensor, y_t: Tensor, counted: bool = True
+    ) -> tuple[WholeMemory, Step]:
+        steps, predicted = memory.steps.take(theta, x_t, y_t, counted)
+        after = WholeMemory(memory.readout, steps.s.detach(), steps.w.detach(), steps)
+        return after, Step.of({}, predicted, steps.s)
+
+    def finish(self, memory: WholeMemory) -> Gradients:
+        """The backward pass through all steps."""
+        loss = memory.steps.loss
+        return {} if loss is None else memory.steps.back([loss])[0]
 
 
-ESTIMATORS = {"bptt": BPTT()}
+ONLINE = {"bptt": OnlineBPTT}

@@ -8,30 +8,31 @@ Cost: one backward step per step, O(|θ|); between steps nothing is held but the
 Reference: Elman 1990.
 """
 
+from typing import TYPE_CHECKING
+
 from torch import Tensor
 
-from colrun.estimators.base import Online, predict
-from colrun.estimators.tbptt import TBPTT
-from colrun.networks.base import Network
+from colrun.estimators.online import Memory, Online, Step
+from colrun.estimators.unrolled import Unrolled
+from colrun.networks.base import Theta
+from colrun.readout import Readout
+
+if TYPE_CHECKING:
+    pass
 
 
-class OnlineElman(Online):
+class OnlineElman(Online[Memory]):
     """Keeps no graph: s and w before a step are constants."""
 
-    def step(self, x_t: Tensor, y_t: Tensor) -> None:
+    def start(self, readout: Readout) -> Memory:
+        return Memory(readout, readout.network.initial_state(), readout.start())
+
+    def step(self, memory: Memory, theta: Theta, x_t: Tensor, y_t: Tensor, counted: bool = True) -> tuple[Memory, Step]:
         """Forward and back."""
-        s_t = self.network.step(self.theta, x_t, self.s)
-        loss, _, w_tp1 = predict(self.w, s_t[0], y_t, self.step_size)
-        self.backward([loss], None, [])
-        self.s, self.w = s_t.detach(), w_tp1.detach()
+        here, predicted = Unrolled(memory.readout, memory.s, memory.w).take(theta, x_t, y_t, counted)
+        gradient = {} if here.loss is None else here.back([here.loss])[0]
+        after = Memory(memory.readout, here.s.detach(), here.w.detach())
+        return after, Step.of(gradient, predicted, after.s)
 
 
-class Elman(TBPTT):
-    """The window-1 case, by the name under which the literature knows it."""
-
-    def online(self, network: Network, step_size: float | None, window: int | None) -> Online:  # noqa: ARG002
-        """One step, and nothing of those before."""
-        return OnlineElman(network, step_size)
-
-
-ESTIMATORS = {"elman": Elman()}
+ONLINE = {"elman": OnlineElman}

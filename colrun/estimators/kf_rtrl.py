@@ -22,27 +22,6 @@ Cost: |h|² (C W + gates) operations and |h| (C W + gates) memory per step, that
 Reference: Mujika, Meier and Steger 2018.
 """
 
-from colrun.estimators.base import Online
 from colrun.estimators.kf_rtrl_online import OnlineKFRTRL
-from colrun.estimators.stochastic import Signs, Stochastic
-from colrun.estimators.theory import Power
-from colrun.networks.base import Network
-from colrun.networks.columnar import ColumnarNetwork
 
-
-class KFRTRL(Stochastic):
-    """A pair for every matrix."""
-
-    name = "kf-rtrl"
-    needs_columns = True
-    takes_lists = True
-    operations = Power(states=2, activations=1)
-    memory = Power(states=1, activations=1)
-
-    def online(self, network: Network, step_size: float | None, window: int | None) -> Online:  # noqa: ARG002
-        """A pair for every matrix."""
-        assert isinstance(network, ColumnarNetwork)
-        return OnlineKFRTRL(network, step_size, Signs(network.seed, self.name, self.draw))
-
-
-ESTIMATORS = {"kf-rtrl": KFRTRL()}
+ONLINE = {"kf-rtrl": OnlineKFRTRL}

@@ -11,8 +11,8 @@ from torch import Tensor
 from colrun.engine.batch import Batch, Drawn, Layers
 from colrun.engine.forms import Credit, FastForm, Gradients
 from colrun.engine.run import Partials, Run
-from colrun.estimators.base import StateCredit
 from colrun.estimators.guarded_fast import check_count, check_names, check_shape
+from colrun.estimators.legacy import StateCredit
 from colrun.estimators.plugins import Plugin, PluginError
 
 

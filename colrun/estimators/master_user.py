@@ -5,7 +5,8 @@
     ĝ_i(t)    = -δ(t) (w_i(t) e_i(t) + h_i(t) TW_i(t))                                            eq. final_update
 
 w_i(t) is the value before the update at t (the released code takes w_i(t+1)). TW exists where w learns;
-`master-user-no-meta` is the same with TW = 0. For a state of two numbers e_i is a pair and d_i a 2 x 2 block.
+`master-user-no-meta` is the same with TW = 0. For a state of two numbers e_i is a pair and d_i a 2 x 2 block. Every
+derivative is at θ(t); e and TW are carried on while θ moves. A bias w_0 of the readout is left out of TW.
 
     credit     λ_i(t) = -δ w_i + α (δ - h_i w_i) μ_i(t+1) + d_i(t+1) λ_i(t+1),   crosses no columns
                μ_i(t) = -δ h_i + (1 - α h_i²) μ_i(t+1)
@@ -15,89 +16,123 @@ Reference: Javed, White and Sutton 2021.
 """
 
 from abc import abstractmethod
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, TypeVar
 
 import torch
 from torch import Tensor
 
-from colrun.estimators.base import Estimator, Online, predict
-from colrun.estimators.theory import Power
-from colrun.networks.base import Network
+from colrun.estimators.legacy import OnlineMasterUser as OnlineMasterUser  # for plug-ins written for version 0.1
+from colrun.estimators.online import Memory, Online, Step, leaves, zeros
+from colrun.networks.base import Theta
 from colrun.networks.columnar import ColumnarNetwork
+from colrun.readout import Readout, own_w_tangent
+
+if TYPE_CHECKING:
+    pass
 
 
-class Traces(Online):
-    """The recursions, given for every weight the index of its own state (`owner`) and a way to the local gradients."""
+@dataclass(frozen=True)
+class TraceMemory(Memory):
+    """e and, where gradients go through LMS, TW; `owner` is the index of each weight's own state."""
 
-    def __init__(self, network: Network, step_size: float | None, owner: dict[str, Tensor], meta: bool = True) -> None:
-        super().__init__(network, step_size)
-        self.owner = owner
-        self.meta = meta and step_size is not None
-        S = network.states
-        self.e = {name: value.new_zeros(S, *value.shape) for name, value in network.theta.items()}
-        self.TW = {name: torch.zeros_like(value) for name, value in network.theta.items()} if self.meta else {}
+    owner: dict[str, Tensor]
+    e: Theta
+    TW: Theta
+
+
+T = TypeVar("T", bound=TraceMemory)
+
+
+class OnlineTraces(Online[T]):
+    """The recursions, given whose each weight is and a way to the local gradients."""
 
     @abstractmethod
-    def local(self, s_t: Tensor, s_tm1: Tensor) -> tuple[dict[str, Tensor], Tensor]:
-        """∂s_i(t)/∂θ_i as (S, …) by name, and d_i(t) as (S, S, C)."""
+    def local(self, memory: T, theta: Theta, x_t: Tensor) -> tuple[Tensor, Theta, Tensor]:
+        """s(t), ∂s_i(t)/∂θ_i as (S, …) by name, and d_i(t) as (S, S, C)."""
 
-    def forward(self, x_t: Tensor, s_tm1: Tensor) -> Tensor:
-        """s(t) with its graph."""
-        return self.network.step(self.theta, x_t, s_tm1)
+    def way_back(self, memory: T, by_state: Tensor) -> Tensor:  # noqa: ARG002
+        """How much of the error each state answers for."""
+        return by_state
 
-    def step(self, x_t: Tensor, y_t: Tensor) -> None:
+    def step(self, memory: T, theta: Theta, x_t: Tensor, y_t: Tensor, counted: bool = True) -> tuple[T, Step]:
         """Eqs. master_user, final_update and tw_update, in this order."""
-        s_tm1 = self.s.detach().requires_grad_()
-        s_t = self.forward(x_t, s_tm1)
-        local, d = self.local(s_t, s_tm1)
-        self.s = s_t.detach()
-        h_t = self.s[0]
-        _, delta, w_tp1 = predict(self.w, h_t, y_t, self.step_size)
-        for name, owner in self.owner.items():
-            e = local[name] + (d[:, :, owner] * self.e[name].unsqueeze(0)).sum(1)
-            influence = self.w[owner] * e[0]
-            if self.meta:
-                assert self.step_size is not None
-                TW, h_i, w_i = self.TW[name], h_t[owner], self.w[owner]
+        readout, w_t = memory.readout, memory.w
+        theta = leaves(theta)
+        s_t, local, d = self.local(memory, theta, x_t)
+        e = {
+            name: local[name] + (d[:, :, owner] * memory.e[name].unsqueeze(0)).sum(1)
+            for name, owner in memory.owner.items()
+        }
+        predicted = readout.predict(theta, s_t, w_t, y_t, counted)
+        if not counted:
+            return replace(memory, s=s_t, e=e), Step.of({}, predicted, s_t)
+        delta, slope = predicted.delta.detach(), readout.slope(theta, s_t, w_t)
+        minus_delta, columns = -delta, s_t.shape[-1]
+        on_error = by_rows(self.way_back(memory, slope.by_state), columns)
+        gradient, TW_tp1 = {}, {}
+        for name, owner in memory.owner.items():
+            influence = on_error[0][owner] * e[name][0]
+            for row, e_k in zip(on_error[1:], e[name][1:], strict=False):  # where y sees more than h
+                influence = influence + row[owner] * e_k
+            if name in memory.TW:
+                assert readout.step_size is not None
+                TW, h_i = memory.TW[name], by_rows(readout.network.h(s_t), columns)[0][owner]
                 influence = influence + h_i * TW
-                self.TW[name] = (1 - self.step_size * h_i**2) * TW + self.step_size * (delta - h_i * w_i) * e[0]
-            self.total[name] -= delta * influence
-            self.e[name] = e
-        self.w = w_tp1
+                w_i = on_error[0][owner]
+                TW_tp1[name] = own_w_tangent(readout.step_size, TW, h_i, w_i, delta, e[name][0])
+            if name in slope.direct:
+                influence = influence + slope.direct[name]
+            gradient[name] = minus_delta * influence
+        after = replace(memory, s=s_t, w=predicted.w_tp1.detach(), e=e, TW=TW_tp1)
+        return after, Step.of(gradient, predicted, s_t)
 
 
-class OnlineMasterUser(Traces):
+def by_rows(values: Tensor, columns: int) -> Tensor:
+    """The first numbers of a state of (S, C) in its rows, with zeros after them."""
+    missing = -len(values) % columns
+    whole = torch.nn.functional.pad(values, (0, missing)) if missing else values
+    return whole.reshape(-1, columns)
+
+
+class OnlineColumns(OnlineTraces[TraceMemory]):
     """Columns as groups, and one backward pass with stopped gradients for all of them (one per number of state)."""
 
-    def __init__(self, network: Network, step_size: float | None, meta: bool = True) -> None:
-        assert isinstance(network, ColumnarNetwork)
-        super().__init__(network, step_size, network.owner, meta)
-
-    def forward(self, x_t: Tensor, s_tm1: Tensor) -> Tensor:
-        """Section 4.1: no gradient from one column into another."""
-        return self.network.step(self.theta, x_t, s_tm1, stop_lateral=True)
-
-    def local(self, s_t: Tensor, s_tm1: Tensor) -> tuple[dict[str, Tensor], Tensor]:
-        """From Σ_i s_i(t): with lateral gradients stopped, each θ_i and s_i(t-1) sees its own column's state only."""
-        wanted = [*self.theta.values(), s_tm1]
-        rows = [torch.autograd.grad(s_k.sum(), wanted, retain_graph=True, materialize_grads=True) for s_k in s_t]
-        *local, d = (torch.stack(row) for row in zip(*rows, strict=True))
-        return dict(zip(self.theta, local, strict=True)), d
-
-
-class MasterUser(Estimator):
-    """With the meta-gradient or without it."""
-
-    takes_lists = True
-    operations = Power(parameters=1)
-    memory = Power(parameters=1)
     needs_columns = True
 
-    def __init__(self, meta: bool) -> None:
-        self.meta = meta
+    def start(self, readout: Readout) -> TraceMemory:
+        network = readout.network
+        assert network.owner is not None
+        return begin(readout, network.owner)
 
-    def online(self, network: Network, step_size: float | None, window: int | None) -> Online:  # noqa: ARG002
-        """Traces by column."""
-        return OnlineMasterUser(network, step_size, self.meta)
+    def local(self, memory: TraceMemory, theta: Theta, x_t: Tensor) -> tuple[Tensor, Theta, Tensor]:
+        """Section 4.1: no gradient from one column into another."""
+        network, s_tm1 = memory.readout.network, memory.s.detach().requires_grad_()
+        assert isinstance(network, ColumnarNetwork)
+        s_t = network.step(theta, x_t, s_tm1, stop_lateral=True)
+        return s_t.detach(), *within_columns(theta, s_t, s_tm1)
+
+
+class OnlineColumnsNoMeta(OnlineColumns):
+    """Never through LMS."""
+
+    def start(self, readout: Readout) -> TraceMemory:
+        return super().start(replace(readout, meta=False))
+
+
+def begin(readout: Readout, owner: dict[str, Tensor]) -> TraceMemory:
+    """All traces 0."""
+    theta, s = readout.network.theta, readout.network.initial_state()
+    TW = zeros(theta) if readout.meta else {}
+    return TraceMemory(readout, s, readout.start(), owner, zeros(theta, len(s)), TW)
+
+
+def within_columns(theta: Theta, s_t: Tensor, s_tm1: Tensor) -> tuple[Theta, Tensor]:
+    """From Σ_i s_i(t): with lateral gradients stopped, each θ_i and s_i(t-1) sees its own column's state only."""
+    wanted = [*theta.values(), s_tm1]
+    rows = [torch.autograd.grad(s_k.sum(), wanted, retain_graph=True, materialize_grads=True) for s_k in s_t]
+    *local, d = (torch.stack(row) for row in zip(*rows, strict=True))
+    return dict(zip(theta, local, strict=True)), d
 
 
 def own_credit(h: Tensor, w: Tensor, delta: Tensor, d: Tensor, alpha: float | None) -> Tensor:
@@ -116,4 +151,4 @@ def own_credit(h: Tensor, w: Tensor, delta: Tensor, d: Tensor, alpha: float | No
     return credit
 
 
-ESTIMATORS = {"master-user": MasterUser(meta=True), "master-user-no-meta": MasterUser(meta=False)}
+ONLINE = {"master-user": OnlineColumns, "master-user-no-meta": OnlineColumnsNoMeta}

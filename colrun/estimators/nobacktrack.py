@@ -22,36 +22,36 @@ Reference: Ollivier, Tallec and Charpiat 2015. Its Kalman filter belongs to the 
 import torch
 from torch import Tensor
 
-from colrun.estimators.base import Online
-from colrun.estimators.rank_one import OnlineRankOne
-from colrun.estimators.stochastic import Signs, Stochastic, balance
-from colrun.estimators.theory import Power
-from colrun.networks.base import Network
+from colrun.estimators.rank_one import Here, OnlineRankOne, PairMemory
+from colrun.estimators.stochastic import balance
+from colrun.networks.base import Gradients
 from colrun.networks.columnar import ColumnarNetwork
 
 
 class OnlineNoBackTrack(OnlineRankOne):
     """A scale for the noise of each state."""
 
-    def __init__(self, network: ColumnarNetwork, step_size: float | None, signs: Signs) -> None:
-        super().__init__(network, step_size, signs)
-        self.owner = network.owner
+    needs_columns = True
 
-    def update(self, x_t: Tensor, s_tm1: Tensor, s_t: Tensor, moved: Tensor, on_loss: tuple[Tensor, Tensor]) -> None:
+    def take(self, memory: PairMemory, here: Here, counted: bool) -> tuple[PairMemory, Gradients]:
         """The pair first: the loss sees the noise of its own step."""
-        rho, inverse = scales(self.own_norms(x_t, s_tm1))
-        epsilon = self.signs.take(*s_t.shape).to(s_t.dtype)
-        self.take_in(moved, rho * epsilon, self.weighted(s_t, inverse * epsilon))
-        self.add(self.along(self.s_tilde, on_loss))
+        rho, inverse = scales(self.own_norms(memory, here))
+        epsilon = memory.signs.take(*here.s_t.shape).to(here.s_t.dtype)
+        memory = memory.take_in(here.moved, rho * epsilon, here.weighted(inverse * epsilon))
+        if not counted:
+            return memory, {}
+        scale = here.along(memory.s_tilde, memory.w_tilde)
+        return memory, {name: scale * value for name, value in memory.theta_tilde.items()}
 
-    def own_norms(self, x_t: Tensor, s_tm1: Tensor) -> Tensor:
+    def own_norms(self, memory: PairMemory, here: Here) -> Tensor:
         """‖∂s_i(t)/∂θ_i‖ as (S, C), over the weights that column i owns."""
-        s_t = self.network.step(self.theta, x_t, s_tm1, stop_lateral=True)
-        wanted = list(self.theta.values())
+        network = memory.readout.network
+        assert isinstance(network, ColumnarNetwork)
+        s_t = network.step(here.theta, here.x_t, memory.s, stop_lateral=True)
         squares = torch.zeros_like(s_t)
         for s_k, square in zip(s_t, squares, strict=True):
-            grads = torch.autograd.grad(s_k.sum(), wanted, retain_graph=True, materialize_grads=True)
-            for owner, grad in zip(self.owner.values(), grads, strict=True):
+            grads = torch.autograd.grad(s_k.sum(), list(here.theta.values()), retain_graph=True, materialize_grads=True)
+            for owner, grad in zip(network.owner.values(), grads, strict=True):
                 squares_of = grad.square().flatten(1).sum(1) if grad.ndim > 1 else grad.square()
                 square.index_add_(0, owner.flatten(), squares_of)
         return squares.sqrt()
@@ -62,19 +62,4 @@ def scales(norms: Tensor) -> tuple[Tensor, Tensor]:
     return balance(norms, torch.ones_like(norms))
 
 
-class NoBackTrack(Stochastic):
-    """A scale for the noise of each state."""
-
-    name = "nobacktrack"
-    takes_lists = True
-    operations = Power(parameters=1)
-    memory = Power(parameters=1)
-    needs_columns = True
-
-    def online(self, network: Network, step_size: float | None, window: int | None) -> Online:  # noqa: ARG002
-        """One pair of vectors."""
-        assert isinstance(network, ColumnarNetwork)
-        return OnlineNoBackTrack(network, step_size, Signs(network.seed, self.name, self.draw))
-
-
-ESTIMATORS = {"nobacktrack": NoBackTrack()}
+ONLINE = {"nobacktrack": OnlineNoBackTrack}

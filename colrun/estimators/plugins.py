@@ -11,7 +11,7 @@ import importlib.metadata
 import importlib.util
 import sys
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
@@ -55,14 +55,25 @@ class Plugin:
 
     def load(self) -> object:
         """The estimator itself: here the plug-in is imported."""
-        try:
-            table = _module(self.file).ESTIMATORS if self.file is not None else self.entry.load()  # type: ignore[union-attr]
-        except Exception as error:  # it is someone else's code: anything can happen
-            raise PluginError(f"{self.where} cannot be imported: {type(error).__name__}: {error}.") from error
+        table = self._import(lambda: _module(self.file).ESTIMATORS if self.file is not None else self.entry.load())  # type: ignore[union-attr]
         if not isinstance(table, dict) or self.key not in table:
             raise PluginError(f'{self.where} must have a table ESTIMATORS = {{"{self.key}": …}} with that name in it.')
         found: object = table[self.key]
         return found
+
+    def load_online(self) -> Any:
+        """Its entry in the table `ONLINE` of the same module; None where there is none."""
+        module = self._import(
+            lambda: _module(self.file) if self.file is not None else importlib.import_module(self.entry.module)  # type: ignore[union-attr]
+        )
+        table = getattr(module, "ONLINE", None)
+        return table.get(self.key) if isinstance(table, dict) else None
+
+    def _import(self, imported: Callable[[], Any]) -> Any:
+        try:
+            return imported()
+        except Exception as error:  # it is someone else's code: anything can happen
+            raise PluginError(f"{self.where} cannot be imported: {type(error).__name__}: {error}.") from error
 
 
 _given: dict[str, Plugin] = {}

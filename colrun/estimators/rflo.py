@@ -24,16 +24,18 @@ Cost: O(|θ|) operations and memory per step.
 Reference: Murray 2019.
 """
 
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
 import torch
 from torch import Tensor
 
-from colrun.estimators.base import Estimator, Online, predict
-from colrun.estimators.master_user import OnlineMasterUser
-from colrun.estimators.theory import Power
-from colrun.networks.base import Network
+from colrun.estimators.master_user import OnlineTraces, TraceMemory, begin, within_columns
+from colrun.networks.base import Theta
 from colrun.networks.cells import get_cell
 from colrun.networks.columnar import ColumnarNetwork
 from colrun.networks.draw import initial_w
+from colrun.readout import Readout
 
 
 def random_feedback(seed: int, columns: int) -> Tensor:
@@ -41,45 +43,44 @@ def random_feedback(seed: int, columns: int) -> Tensor:
     return torch.from_numpy(initial_w(seed, columns, "rflo.feedback"))
 
 
-class OnlineRFLO(OnlineMasterUser):
+@dataclass(frozen=True)
+class FeedbackMemory(TraceMemory):
+    """Traces, and b; None where w is the way back."""
+
+    feedback: Tensor | None
+
+
+class OnlineRFLO(OnlineTraces[FeedbackMemory]):
     """One trace per weight; local gradients from one backward pass with stopped gradients."""
 
-    def __init__(self, network: Network, step_size: float | None, symmetric: bool) -> None:
-        assert isinstance(network, ColumnarNetwork)
-        super().__init__(network, step_size, meta=False)
-        self.columnar = network
-        self.feedback = None if symmetric else random_feedback(network.seed, network.columns).to(network.w.dtype)
-
-    def step(self, x_t: Tensor, y_t: Tensor) -> None:
-        """Traces with the leak, then the error times feedback times trace."""
-        s_tm1 = self.s.detach().requires_grad_()
-        layered = self.columnar.layers(self.theta, x_t, s_tm1, stop_lateral=True)
-        cell = get_cell(self.network.architecture.cell)
-        local, _ = self.local(layered.s, s_tm1)
-        leak = cell.partials(layered.a.detach(), layered.r.detach(), s_tm1.detach()).by_s
-        self.s = layered.s.detach()
-        _, delta, w_tp1 = predict(self.w, self.s[0], y_t, self.step_size)
-        feedback = self.w if self.feedback is None else self.feedback
-        for name, owner in self.owner.items():
-            self.e[name] = local[name] + (leak[:, :, owner] * self.e[name].unsqueeze(0)).sum(1)
-            self.total[name] -= delta * feedback[owner] * self.e[name][0]
-        self.w = w_tp1
-
-
-class RFLO(Estimator):
-    """With random feedback, as published, or with w."""
-
-    takes_lists = True
-    operations = Power(parameters=1)
-    memory = Power(parameters=1)
     needs_columns = True
+    symmetric: ClassVar[bool] = False
 
-    def __init__(self, symmetric: bool) -> None:
-        self.symmetric = symmetric
+    def start(self, readout: Readout) -> FeedbackMemory:
+        network = readout.network
+        assert isinstance(network, ColumnarNetwork)
+        feedback = None if self.symmetric else random_feedback(network.seed, network.columns).to(network.dtype)
+        traces = begin(replace(readout, meta=False), network.owner)
+        return FeedbackMemory(**vars(traces), feedback=feedback)
 
-    def online(self, network: Network, step_size: float | None, window: int | None) -> Online:  # noqa: ARG002
-        """Traces by column."""
-        return OnlineRFLO(network, step_size, self.symmetric)
+    def local(self, memory: FeedbackMemory, theta: Theta, x_t: Tensor) -> tuple[Tensor, Theta, Tensor]:
+        """With the leak in place of d."""
+        network, s_tm1 = memory.readout.network, memory.s.detach().requires_grad_()
+        assert isinstance(network, ColumnarNetwork)
+        layered = network.layers(theta, x_t, s_tm1, stop_lateral=True)
+        local, _ = within_columns(theta, layered.s, s_tm1)
+        cell = get_cell(network.cell)
+        leak = cell.partials(layered.a.detach(), layered.r.detach(), s_tm1.detach()).by_s
+        return layered.s.detach(), local, leak
+
+    def way_back(self, memory: FeedbackMemory, by_state: Tensor) -> Tensor:
+        return by_state if memory.feedback is None else memory.feedback
 
 
-ESTIMATORS = {"rflo": RFLO(symmetric=False), "rflo-symmetric": RFLO(symmetric=True)}
+class OnlineSymmetric(OnlineRFLO):
+    """With w as the way back."""
+
+    symmetric = True
+
+
+ONLINE = {"rflo": OnlineRFLO, "rflo-symmetric": OnlineSymmetric}

@@ -6,9 +6,10 @@
 
 The published method has no learning w. Here w_j belongs to the node of state j, and within one more step δ(t), which
 every state enters, reaches all of w: Pw = P for k = 1, and all of w for k ≥ 2. So `snap-1` is Master-User where no
-column's features reach another, and a k at which nothing new is reached is rtrl, learning w or not.
+column's features reach another, and a k at which nothing new is reached is rtrl, learning w or not. J and ∂s/∂θ
+are those of θ(t), and M is carried on while θ moves.
 
-    credit     c^g(t) = λ^g(t) for each group g, the exact adjoint of engine/adjoint.py kept to its sets at every step:
+    credit     c^g(t) = λ^g(t) for each group g, the exact adjoint of adjoint.py kept to its sets at every step:
                λ^g = P_g ⊙ (-δ w + α δ μ - α w (h·μ) + J(t+1)ᵀ λ^g(t+1)),   μ^g = Pw_g ⊙ (-δ h + μ - α h (h·μ))
                u_i takes c^{u_i}_i, and the features of column i take Σ_j c^{φ_i}_j ∂s_j/∂f_i
 
@@ -18,26 +19,6 @@ of both.
 Reference: Menick, Elsen, Evci, Osindero, Simonyan and Graves 2021.
 """
 
-from colrun.estimators.base import Estimator, Online
 from colrun.estimators.snap_online import OnlineSnAp
-from colrun.estimators.theory import Power
-from colrun.networks.base import Network
-from colrun.networks.columnar import ColumnarNetwork
 
-
-class SnAp(Estimator):
-    """`window` is the order k."""
-
-    needs_columns = True
-    takes_lists = True
-    operations = Power(parameters=1, reached=2, window=None)
-    memory = Power(parameters=1, reached=1, window=None)
-
-    def online(self, network: Network, step_size: float | None, window: int | None) -> Online:
-        """The influence matrix, as far as it is tracked."""
-        assert window is not None
-        assert isinstance(network, ColumnarNetwork)
-        return OnlineSnAp(network, step_size, window)
-
-
-ESTIMATORS = {"snap": SnAp()}
+ONLINE = {"snap": OnlineSnAp}

@@ -10,28 +10,12 @@ L(t) is a function of τ(t), so that all of RTRL, and every unbiased approximati
     ∂L(t)/∂τ(t) = (-δ w, -δ h)
 """
 
-from copy import copy
-from typing import ClassVar, Self
+from copy import deepcopy
 
 import torch
 from torch import Tensor
 
-from colrun.estimators.base import Estimator
 from colrun.streams import stream
-
-
-class Stochastic(Estimator):
-    """An estimator with noise. It is bound to one draw."""
-
-    name: ClassVar[str]
-    """Of its random stream."""
-    draw: int = 0
-
-    def with_draw(self, draw: int) -> Self:
-        """The same with the noise of another draw."""
-        bound = copy(self)
-        bound.draw = draw
-        return bound
 
 
 class Signs:
@@ -39,6 +23,10 @@ class Signs:
 
     def __init__(self, seed: int, name: str, draw: int) -> None:
         self.stream = stream(seed, f"{name}.{draw}")
+
+    def copy(self) -> "Signs":
+        """With the same signs to come."""
+        return deepcopy(self)
 
     def take(self, *shape: int) -> Tensor:
         """The next ones: ±1 in float64. All steps at once are the same as one step after another."""

@@ -1,6 +1,7 @@
 """Truncated backpropagation through time with a sliding window: every L(t) is credited through steps t-k+1 … t.
 
-The state after step t-k and, where w learns, w at that time are constants for L(t), and for L(t) only.
+The state after step t-k and, where w learns, w at that time are constants for L(t), and for L(t) only. While θ moves,
+L(t) goes back through these steps as they were computed, each with its own θ.
 
     credit     c(t) = Σ_{ℓ<k} λ_ℓ(t),   λ_ℓ(t): the adjoint of L(t+ℓ) at step t
                λ_0 from the own loss;   λ_ℓ(t) is λ_{ℓ-1}(t+1) pulled back one step
@@ -13,46 +14,51 @@ Reference: Williams and Peng 1990, truncated BPTT(h).
 
 import sys
 from collections import deque
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from torch import Tensor
 
-from colrun.estimators.base import Estimator, Online, predict
-from colrun.estimators.theory import Power
-from colrun.networks.base import Network
+from colrun.estimators.online import Memory, Online, Step
+from colrun.estimators.unrolled import Unrolled, summed
+from colrun.networks.base import Gradients, Theta
+from colrun.readout import Readout
+
+if TYPE_CHECKING:
+    pass
 
 
-class OnlineTBPTT(Online):
-    """Keeps the graphs of the last k steps and goes back through them for each loss."""
+@dataclass(frozen=True)
+class WindowMemory(Memory):
+    """The last k steps, each a graph of its own."""
 
-    def __init__(self, network: Network, step_size: float | None, window: int) -> None:
-        super().__init__(network, step_size)
-        self.past: deque[tuple[list[Tensor], list[Tensor]]] = deque(maxlen=min(window, sys.maxsize))
+    past: deque[Unrolled]
 
-    def step(self, x_t: Tensor, y_t: Tensor) -> None:
+
+class OnlineTBPTT(Online[WindowMemory]):
+    """Keeps the graphs of the last k steps, as they were computed, and goes back through them for each loss."""
+
+    def start(self, readout: Readout) -> WindowMemory:
+        past: deque[Unrolled] = deque(maxlen=min(self.window, sys.maxsize))
+        return WindowMemory(readout, readout.network.initial_state(), readout.start(), past)
+
+    def step(
+        self, memory: WindowMemory, theta: Theta, x_t: Tensor, y_t: Tensor, counted: bool = True
+    ) -> tuple[WindowMemory, Step]:
         """Forward, then back through the window."""
-        before = [self.s.detach().requires_grad_(), self.w.detach().requires_grad_()]
-        self.s = self.network.step(self.theta, x_t, before[0])
-        loss, _, self.w = predict(before[1], self.s[0], y_t, self.step_size)
-        self.past.append((before, [self.s, self.w]))
-        credit = self.backward([loss], None, before)
-        for entered, left in list(self.past)[-2::-1]:
-            if self.step_size is None:  # w carries nothing from step to step
-                credit = [*self.backward(left[:1], credit[:1], entered[:1]), credit[1]]
-            else:
-                credit = self.backward(left, credit, entered)
+        readout = memory.readout
+        here, predicted = Unrolled(readout, memory.s, memory.w, credited=True).take(theta, x_t, y_t, counted)
+        past = memory.past.copy()
+        past.append(here)
+        gradient: Gradients = {}
+        if here.loss is not None:
+            gradient, credit = here.back([here.loss], into_before=True)
+            for step in list(past)[-2::-1]:
+                part, credit = step.back(step.after, credit, into_before=True)
+                gradient = summed(gradient, part)
+        here.loss = None  # it goes back once only
+        s_t, w_tp1 = here.s.detach(), here.w.detach()
+        return WindowMemory(readout, s_t, w_tp1, past), Step.of(gradient, predicted, s_t)
 
 
-class TBPTT(Estimator):
-    """Every window from one pass over lags."""
-
-    takes_lists = True
-    operations = Power(parameters=1, window=1)
-    memory = Power(activations=1, window=1)
-
-    def online(self, network: Network, step_size: float | None, window: int | None) -> Online:
-        """A window of `window` steps."""
-        assert window is not None
-        return OnlineTBPTT(network, step_size, window)
-
-
-ESTIMATORS = {"tbptt": TBPTT()}
+ONLINE = {"tbptt": OnlineTBPTT}

@@ -1,7 +1,7 @@
 """Truncated backpropagation in blocks: the sequence is cut every k steps, which is what the released code does.
 
 At each block's start the state and, where w learns, w after its update are constants for all losses; the last block may
-be short.
+be short. While θ moves every step of a block has its own, and the block's gradient is the sum over them, at its end.
 
     credit     c(t) = λ(t), with λ and μ of the next block's first step taken as 0
 
@@ -9,48 +9,31 @@ Cost: one backward pass per k steps; memory k·|activations|.
 Reference: epochwise truncation, Williams and Peng 1990.
 """
 
+from typing import TYPE_CHECKING
+
 from torch import Tensor
 
-from colrun.estimators.base import Estimator, Online, predict
-from colrun.estimators.theory import Power
-from colrun.networks.base import Network
+from colrun.estimators.bptt import OnlineBPTT, WholeMemory
+from colrun.estimators.online import Step
+from colrun.estimators.unrolled import Unrolled
+from colrun.networks.base import Theta
+
+if TYPE_CHECKING:
+    pass
 
 
-class OnlineBlockTBPTT(Online):
-    """Backward pass at the end of each block, which is then forgotten."""
+class OnlineBlockTBPTT(OnlineBPTT):
+    """A backward pass at the end of each block, which is then forgotten; the last short one is open till `finish`."""
 
-    def __init__(self, network: Network, step_size: float | None, window: int) -> None:
-        super().__init__(network, step_size)
-        self.window = window
-        self.taken = 0
-        self.loss: Tensor | None = None
-
-    def step(self, x_t: Tensor, y_t: Tensor) -> None:
-        """Extend the block; close it if it is full."""
-        self.s = self.network.step(self.theta, x_t, self.s)
-        loss, _, self.w = predict(self.w, self.s[0], y_t, self.step_size)
-        self.loss = loss if self.loss is None else self.loss + loss
-        self.taken += 1
-        if self.taken % self.window == 0:
-            self.backward([self.loss], None, [])
-            self.loss, self.s, self.w = None, self.s.detach(), self.w.detach()
-
-    def open_loss(self) -> Tensor | None:
-        """Of the block that is not full yet: at the end of the sequence, the short last one."""
-        return self.loss
+    def step(
+        self, memory: WholeMemory, theta: Theta, x_t: Tensor, y_t: Tensor, counted: bool = True
+    ) -> tuple[WholeMemory, Step]:
+        """Extend the block; close it if it is full. Only its last step has a gradient, that of the whole block."""
+        memory, step = super().step(memory, theta, x_t, y_t, counted)
+        if len(memory.steps.taken) < self.window:
+            return memory, step
+        block = Unrolled(memory.readout, memory.s, memory.w)
+        return WholeMemory(memory.readout, memory.s, memory.w, block), step._replace(gradient=self.finish(memory))
 
 
-class BlockTBPTT(Estimator):
-    """Exact within blocks."""
-
-    takes_lists = True
-    operations = Power(parameters=1)
-    memory = Power(activations=1, window=1)
-
-    def online(self, network: Network, step_size: float | None, window: int | None) -> Online:
-        """Blocks of `window` steps."""
-        assert window is not None
-        return OnlineBlockTBPTT(network, step_size, window)
-
-
-ESTIMATORS = {"tbptt-block": BlockTBPTT()}
+ONLINE = {"tbptt-block": OnlineBlockTBPTT}

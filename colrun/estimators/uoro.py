@@ -15,46 +15,27 @@ Cost: O(|θ|) operations and memory per step: two backward passes, and for J s̃
 Reference: Tallec and Ollivier 2017.
 """
 
-from torch import Tensor
-
-from colrun.estimators.base import Online
-from colrun.estimators.rank_one import OnlineRankOne, norm
-from colrun.estimators.stochastic import Signs, Stochastic, balance
-from colrun.estimators.theory import Power
-from colrun.networks.base import Network
+from colrun.estimators.rank_one import Here, OnlineRankOne, PairMemory, norm
+from colrun.estimators.stochastic import balance
+from colrun.networks.base import Gradients
 
 
 class OnlineUORO(OnlineRankOne):
     """One scale for the noise of all states."""
 
-    def update(
-        self,
-        x_t: Tensor,  # noqa: ARG002
-        s_tm1: Tensor,  # noqa: ARG002
-        s_t: Tensor,
-        moved: Tensor,
-        on_loss: tuple[Tensor, Tensor],
-    ) -> None:
+    def take(self, memory: PairMemory, here: Here, counted: bool) -> tuple[PairMemory, Gradients]:
         """The loss first: it sees the pair of the step before."""
-        self.add(self.along(moved, on_loss))
-        self.backward([s_t[0]], [on_loss[0]], [])
-        nu = self.signs.take(*s_t.shape).to(s_t.dtype)
-        local = self.weighted(s_t, nu)
+        gradient: Gradients = {}
+        if counted:
+            scale, own = here.along(here.moved, memory.w_tilde), here.weighted(here.on_loss[0])
+            gradient = {name: scale * value + own[name] for name, value in memory.theta_tilde.items()}
+            for name, value in here.direct.items():
+                gradient[name] = gradient[name] + value
+        nu = memory.signs.take(*here.s_t.shape).to(here.s_t.dtype)
+        local = here.weighted(nu)
         rho, inverse = balance(norm(local), nu.square().sum().sqrt())
-        self.take_in(moved, rho * nu, {name: inverse * value for name, value in local.items()})
+        scaled = {name: inverse * value for name, value in local.items()}
+        return memory.take_in(here.moved, rho * nu, scaled), gradient
 
 
-class UORO(Stochastic):
-    """One scale for the noise of all states."""
-
-    name = "uoro"
-    takes_lists = True
-    operations = Power(parameters=1)
-    memory = Power(parameters=1)
-
-    def online(self, network: Network, step_size: float | None, window: int | None) -> Online:  # noqa: ARG002
-        """One pair of vectors."""
-        return OnlineUORO(network, step_size, Signs(network.seed, self.name, self.draw))
-
-
-ESTIMATORS = {"uoro": UORO()}
+ONLINE = {"uoro": OnlineUORO}

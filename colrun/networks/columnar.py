@@ -16,13 +16,16 @@ from torch import Tensor
 
 from colrun.errors import positive_int
 from colrun.networks.architecture import Architecture
-from colrun.networks.base import Network
+from colrun.networks.base import CellNetwork
 from colrun.networks.cells import get_cell
 from colrun.networks.draw import draw_numbers, draw_weights, initial_w, masks_of
 
 
-class ColumnarNetwork(Network):
+class ColumnarNetwork(CellNetwork):
     """Columns that share nothing but their lateral weights."""
+
+    kind = "a columnar network"
+    fast = True
 
     @property
     def lateral_weights(self) -> int:

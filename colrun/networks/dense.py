@@ -13,13 +13,15 @@ from torch import Tensor
 
 from colrun.errors import InvalidValueError, positive_int
 from colrun.networks.architecture import Architecture
-from colrun.networks.base import Network
+from colrun.networks.base import CellNetwork
 from colrun.networks.cells import CELLS, get_cell
 from colrun.networks.draw import bias, initial_w, weight
 
 
-class DenseNetwork(Network):
+class DenseNetwork(CellNetwork):
     """A dense RNN; `architecture` is the columnar network whose size it has, and C the number of its states."""
+
+    kind = "a dense network"
 
     def step(self, theta: dict[str, Tensor], x_t: Tensor, s_tm1: Tensor, stop_lateral: bool = False) -> Tensor:
         """One forward step; there are no columns between which a gradient could be stopped."""

@@ -4,6 +4,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from colrun.networks.base import Theta
 from colrun.networks.cells import get_cell
 from colrun.networks.cells.base import Partials
 from colrun.networks.columnar import Layered
@@ -52,9 +53,9 @@ class Links:
         """Of the cell."""
         return get_cell(self.network.architecture.cell).partials(at.a, at.r, s_tm1)
 
-    def by_states(self, at: Layered, partials: Partials) -> Tensor:
+    def by_states(self, theta: Theta, at: Layered, partials: Partials) -> Tensor:
         """∂s_to(t)/∂s_source(t-1), (links + 1, S, S); the last is 0, for pairs without a link."""
-        network, theta = self.network, self.network.theta
+        network = self.network
         by_a, by_r, by_s = partials
         S, C = at.s.shape
         by_h = at.s.new_zeros(len(self.to) + 1, S)
@@ -65,24 +66,24 @@ class Links:
         for g, gate in enumerate(network.gates):
             if network.architecture.sees_own_state:
                 by_h[:C] += ((theta[f"U.{gate}"] * tangent).sum(-1) * by_a[:, g]).T
-                self._add(by_h, f"U.{gate}.lateral", by_a[:, g], tangent.flatten())
+                self._add(by_h, theta, f"U.{gate}.lateral", by_a[:, g], tangent.flatten())
             if network.architecture.recurrent:
-                self._add(by_h, f"R.{gate}", by_r[:, g], None)
+                self._add(by_h, theta, f"R.{gate}", by_r[:, g], None)
         found = at.s.new_zeros(len(self.to) + 1, S, S)
         found[:C] = by_s.permute(2, 0, 1)
         found[:, :, 0] += by_h
         return found
 
-    def _add(self, into: Tensor, name: str, by: Tensor, tangent: Tensor | None) -> None:
+    def _add(self, into: Tensor, theta: Theta, name: str, by: Tensor, tangent: Tensor | None) -> None:
         """A list of weights, each times what its source does, into its link."""
         to, source, _ = self.network.places[name]
-        weights = self.network.theta[name]
+        weights = theta[name]
         moved = weights if tangent is None else weights * tangent[source]
         into.index_add_(0, self.at[name], (by[:, to] * moved).T)
 
-    def by_features(self, at: Layered, partials: Partials) -> Tensor:
+    def by_features(self, theta: Theta, at: Layered, partials: Partials) -> Tensor:
         """∂s_to(t)/∂f_source(t), (links of features, S, W)."""
-        theta, by_a = self.network.theta, partials.by_a
+        by_a = partials.by_a
         S, C = at.s.shape
         W = at.f.shape[-1]
         found = at.s.new_zeros(self.of_features * W, S)

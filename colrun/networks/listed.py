@@ -29,6 +29,7 @@ class Places(NamedTuple):
 class ListedNetwork(ColumnarNetwork):
     """Nothing in it is masked."""
 
+    fast = False
     whole: ColumnarNetwork
     """The network it is made from."""
     places: dict[str, Places]
@@ -74,11 +75,12 @@ class ListedNetwork(ColumnarNetwork):
                 continue
             found[name] = values[name].new_zeros(mask.shape)
             if name[0] == "U":
-                columns = torch.arange(self.columns)
-                found[name][_lateral(mask)] = values[f"{name}.lateral"]
-                found[name][columns, columns] = values[name]
+                to, source, _ = self.places[f"{name}.lateral"]
+                found[name].flatten(1)[to, source] = values[f"{name}.lateral"]
+                found[name].diagonal(dim1=0, dim2=1).copy_(values[name].T)
             else:
-                found[name][mask] = values[name]
+                to, source, _ = self.places[name]
+                found[name][to, source] = values[name]
         return found
 
 

@@ -8,7 +8,7 @@ import torch
 
 from colrun import gradients, network, sequence
 from colrun.estimators.rflo import random_feedback
-from colrun.networks.base import Gradients, Network
+from colrun.networks.base import CellNetwork, Gradients
 from colrun.networks.cells import CELLS
 from colrun.testbed import Sequence
 from tests import oracle
@@ -17,7 +17,7 @@ from tests.estimators.cases import LEVELS, SHAPES, STEP_SIZES, Case, cases
 TOLERANCE = 1e-9
 
 
-def expected(net: Network, seq: Sequence, alpha: float | None, truth: Gradients) -> dict[str, Gradients]:
+def expected(net: CellNetwork, seq: Sequence, alpha: float | None, truth: Gradients) -> dict[str, Gradients]:
     one = oracle.tbptt(net, seq, alpha, 1)
     found = {
         "bptt": truth,

@@ -5,11 +5,15 @@ import torch
 from torch import Tensor
 
 from colrun import dense_network, gradients, network, sequence
-from colrun.estimators.master_user import OnlineMasterUser
-from colrun.estimators.master_user_groups import OnlinePerState, random_owner
+from colrun.engine import dense_gradients
+from colrun.estimators import EstimatorName
+from colrun.estimators.master_user import OnlineColumns, begin
+from colrun.estimators.master_user_groups import OnlineGroups, random_owner
 from colrun.networks.base import Network
 from colrun.networks.cells import CELLS
 from colrun.networks.columnar import ColumnarNetwork
+from colrun.networks.dense import DenseBatch, DenseNetwork
+from colrun.readout import Readout
 from colrun.testbed import Sequence
 from tests.oracle import relative_error
 
@@ -100,15 +104,16 @@ def test_one_backward_pass_with_stopped_gradients_equals_one_per_state(
 ) -> None:
     """Section 4.1 against section 3, with columns as groups."""
     net, seq = network(7, cell, 4, 3, "60%", 5, reading), sequence(7, 6, 5)
-    single = OnlineMasterUser(net, step_size)
-    per_state = OnlinePerState(net, step_size, net.owner)
+    single, per_state = OnlineColumns(EstimatorName("master-user")), OnlineGroups(EstimatorName("master-user-groups"))
+    one = single.init(net, step_size)
+    other = begin(Readout(net, step_size, step_size is not None), net.owner)
     for x_t, y_t in zip(seq.x, seq.y, strict=True):
-        single.step(x_t, y_t)
-        per_state.step(x_t, y_t)
+        one, found = single.step(one, net.theta, x_t, y_t)
+        other, wanted = per_state.step(other, net.theta, x_t, y_t)
         for name in net.theta:
-            torch.testing.assert_close(single.e[name], per_state.e[name], rtol=1e-12, atol=1e-15)
-    error, where = relative_error(single.gradient(), per_state.gradient())
-    assert error < 1e-12, where
+            torch.testing.assert_close(one.e[name], other.e[name], rtol=1e-12, atol=1e-15)
+        error, where = relative_error(found.gradient, wanted.gradient)
+        assert error < 1e-12, where
 
 
 @pytest.mark.parametrize("cell", CELLS)
@@ -118,10 +123,13 @@ def test_groups_online_equals_credit_on_dense_and_columnar_networks(cell: str, d
         dense_network(3, cell, 4, 3, 5, "release") if dense else network(3, cell, 4, 3, "dense", 5, "release")
     )
     seq = sequence(3, 6, 5)
-    online = OnlinePerState(net, 0.02, random_owner(net))
-    for x_t, y_t in zip(seq.x, seq.y, strict=True):
-        online.step(x_t, y_t)
-    error, where = relative_error(gradients(net, seq, "master-user-groups", 0.02), online.gradient())
+    found = gradients(net, seq, "master-user-groups", 0.02, form="online")
+    name = EstimatorName("master-user-groups")
+    if isinstance(net, DenseNetwork):
+        credit = {k: v[0] for k, v in dense_gradients(DenseBatch.stack([net], [seq]), name, 0.02).items()}
+    else:
+        credit = gradients(net, seq, "master-user-groups", 0.02)
+    error, where = relative_error(credit, found)
     assert error < 1e-10, where
 
 
@@ -151,10 +159,12 @@ def test_master_user_holds_numbers_and_no_graph(cell: str) -> None:
     """After any number of steps: one number per weight and number of state, and one more (TW) where w learns."""
     net, seq = network(0, cell, columns=3, width=2, inputs=4, lateral="dense"), sequence(0, 5, 4)
     for step_size in (None, 0.01):
-        online = OnlineMasterUser(net, step_size)
+        online = OnlineColumns(EstimatorName("master-user"))
+        memory = online.init(net, step_size)
         for x_t, y_t in zip(seq.x, seq.y, strict=True):
-            online.step(x_t, y_t)
-        traces = [*online.e.values(), *online.TW.values()]
+            memory, step = online.step(memory, net.theta, x_t, y_t)
+        traces = [*memory.e.values(), *memory.TW.values()]
         expected = net.states + (step_size is not None)
         assert sum(value.numel() for value in traces) == expected * net.parameter_count
-        assert not any(value.requires_grad for value in [*traces, online.s, online.w, *online.total.values()])
+        given = [step.prediction, step.error, step.state, *step.gradient.values()]
+        assert not any(value.requires_grad for value in [*traces, memory.s, memory.w, *given])

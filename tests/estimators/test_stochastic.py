@@ -205,7 +205,7 @@ def test_a_draw_by_hand() -> None:
     w, delta, h, local = [float(net.w)], [], [], []
     for t in range(2):
         theta = {name: value.clone().requires_grad_() for name, value in net.theta.items()}
-        h_t = net.step(theta, seq.x[t], net.zero_state())[0, 0]
+        h_t = net.step(theta, seq.x[t], net.initial_state())[0, 0]
         grads = torch.autograd.grad(h_t, list(theta.values()))
         local.append(torch.cat([grad.flatten() for grad in grads]))
         h.append(float(h_t.detach()))

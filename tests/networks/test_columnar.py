@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from colrun import dense_network, network
-from colrun.networks.base import Network
+from colrun.networks.base import CellNetwork
 from colrun.networks.cells import CELLS
 from colrun.networks.readings import READINGS, switches
 from colrun.streams import unit_uniform
@@ -16,7 +16,9 @@ C, W, X = 5, 4, 7  # columns, width, inputs: no two fan-ins are equal
 SETTINGS = list(itertools.product(CELLS, ["xavier", "pytorch"], [True, False]))
 
 
-def check_bound(net: Network, name: str, stream: str, fan_in: int, fan_out: int = 1, part: slice | None = None) -> None:
+def check_bound(
+    net: CellNetwork, name: str, stream: str, fan_in: int, fan_out: int = 1, part: slice | None = None
+) -> None:
     """The tensor (or a part of its last index) is its stream's numbers, scaled from (-1, 1) by exactly the bound."""
     value = net.theta[name] if part is None else net.theta[name][..., part]
     bound = 1 / math.sqrt(fan_in)
