@@ -36,6 +36,8 @@ def stream(inputs: int, steps: int = STEPS) -> Sequence:
 class Leaky(torch.nn.Module):
     """A state of two tensors of different shapes, and a buffer that is no parameter."""
 
+    scale: Tensor
+
     def __init__(self) -> None:
         super().__init__()
         self.inner = torch.nn.Linear(3 + 4, 4, dtype=torch.float64)
@@ -206,7 +208,7 @@ def test_parameters_are_a_copy_and_are_left_alone() -> None:
     ("given", "message"),
     [
         (
-            {"step": lambda theta, x, s: s[:2]},
+            {"step": lambda _theta, _x, s: s[:2]},
             r"gave a float64 tensor of shape \(2,\), and its state before was .*\(4,\)",
         ),
         ({"step": lambda _theta, _x, s: s.float()}, "gave a float32 tensor .* shapes and dtypes must stay the same"),
