@@ -4,9 +4,9 @@ import numpy as np
 
 from colrun.engine.batch import Batch
 from colrun.engine.measure import measure
-from colrun.engine.metrics import Array
 from colrun.estimators import fast_forms, parse_estimator
 from colrun.networks.architecture import Architecture
+from colrun.streams import Array
 
 
 def metrics(

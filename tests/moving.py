@@ -136,7 +136,8 @@ def traces(
     """Eqs. master_user, tw_update, final_update: every weight has its own state (a pair where there is a memory)."""
     C, alpha = course.C, course.alpha
     S = course.net.states
-    e, TW, found = course.zeros(S), course.zeros(), []
+    e, TW = course.zeros(S), course.zeros()
+    found: PerStep = []
     for t in course.steps:
         here, d = course.locals[t], decay(course.locals[t])
         h, w, delta = here.s[:C], course.w[t], course.delta(t)
@@ -188,7 +189,8 @@ def leak(course: Course, here: Local) -> Tensor:
 def snap(course: Course, k: int) -> PerStep:
     C, alpha, S = course.C, course.alpha, course.net.states
     kept = oracle.keep(course.net, k, course.zeros(C))
-    M, Mw, found = course.zeros(S * C), course.zeros(C), []
+    M, Mw = course.zeros(S * C), course.zeros(C)
+    found: PerStep = []
     for t in course.steps:
         here = course.locals[t]
         h, w, delta = here.s[:C], course.w[t], course.delta(t)
@@ -217,7 +219,7 @@ def ratio(above: Tensor, below: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def size(named: Theta) -> Tensor:
-    return torch.cat([value.flatten() for value in named.values()]).norm()
+    return torch.cat([value.flatten() for value in named.values()]).square().sum().sqrt()
 
 
 def rank_one(course: Course, name: str, draw: int) -> PerStep:
@@ -259,10 +261,13 @@ def rank_one(course: Course, name: str, draw: int) -> PerStep:
     return found
 
 
+Place = tuple[str, tuple[int | slice, ...]]
+
+
 class Matrix(NamedTuple):
     """One weight matrix at one step: where its weights are, its input, and D (P, rows)."""
 
-    places: list[tuple[str, tuple[object, ...]]]
+    places: list[Place]
     """Name and index of each column of the matrix, of all rows."""
     fed: Tensor
     D: Tensor
@@ -279,15 +284,15 @@ def matrices(course: Course, here: Local) -> list[Matrix]:
         seen = torch.cat([here.x, here.s_tm1[i : i + 1]]) if sees else here.x
         z = torch.relu(theta["A"][i] @ seen + theta["b"][i])
         features.append(torch.relu(theta["B"][i] @ z + theta["c"][i]))
-        A = [("A", (i, slice(None), n)) for n in range(len(seen))] + [("b", (i, slice(None)))]
-        B = [("B", (i, slice(None), n)) for n in range(len(z))] + [("c", (i, slice(None)))]
+        A: list[Place] = [*(("A", (i, slice(None), n)) for n in range(len(seen))), ("b", (i, slice(None)))]
+        B: list[Place] = [*(("B", (i, slice(None), n)) for n in range(len(z))), ("c", (i, slice(None)))]
         first.append(Matrix(A, torch.cat([seen, one]), here.by["b"][:, i]))
         second.append(Matrix(B, torch.cat([z, one]), here.by["c"][:, i]))
     f = torch.stack(features)
     for gate in net.gates:
         for i in range(C):
             exist = net.masks[f"U.{gate}"][i].nonzero().tolist()
-            places = [(f"U.{gate}", (i, j, n)) for j, n in exist] + [(f"q.{gate}", (i,))]
+            places: list[Place] = [*((f"U.{gate}", (i, j, n)) for j, n in exist), (f"q.{gate}", (i,))]
             fed = torch.stack([*(f[j, n] for j, n in exist), one[0]])
             rows.append(Matrix(places, fed, here.by[f"q.{gate}"][:, i : i + 1]))
             if not net.architecture.recurrent:
@@ -320,7 +325,7 @@ def kf_rtrl(course: Course, draw: int) -> PerStep:
             A[:P] += sign * p2_inverse * D
             d_delta = -(w @ A[:C] + h @ A[P:])
             for (name, index), number in zip(places, u, strict=True):
-                gradient[name][index] = delta * (d_delta if len(d_delta) > 1 else d_delta[0]) * number  # type: ignore[index]
+                gradient[name][index] = delta * (d_delta if len(d_delta) > 1 else d_delta[0]) * number
             if learns and course.counted[t]:
                 A[P:] = A[P:] + alpha * (torch.outer(h, d_delta) + delta * A[:C])  # type: ignore[operator]
             after.append((u, A))

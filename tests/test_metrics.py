@@ -8,10 +8,11 @@ import pytest
 import colrun
 from colrun.api import as_batch
 from colrun.engine.measure import measure
-from colrun.engine.metrics import Array, compare, diverged
+from colrun.engine.metrics import compare, diverged
 from colrun.estimators import fast_forms, parse_estimator
 from colrun.networks.base import Gradients
 from colrun.quality import BY_GROUP, GROUP_METRICS, GROUPS
+from colrun.streams import Array
 
 
 def numpy(tensors: Gradients) -> dict[str, Array]:

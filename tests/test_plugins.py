@@ -182,9 +182,9 @@ def test_an_online_form_of_version_0_1_runs_with_one_warning(tmp_path: Path) -> 
     net, seq = api.network(2, "gru", 4, 3, "40%", 5, "release"), sequence(2, 9, 5)
     use_files([offered(tmp_path, LEGACY)], ESTIMATORS)
     with pytest.warns(FutureWarning, match="mine.py was written for version 0.1: .*a table ONLINE") as warned:
-        for _ in range(2):
-            api.gradients(net, seq, "faded", form="online")
+        twice = [api.gradients(net, seq, "faded", form="online") for _ in range(2)]
     assert len(warned) == 1
+    assert relative_error(*twice)[0] == 0
     online = get_online(parse_estimator("faded"))
     memory = online.init(net)
     with pytest.raises(InvalidValueError, match="θ must stand still and every step counts"):

@@ -2,13 +2,11 @@
 
 import pytest
 
-from colrun import dense_network, gradients, network, sequence
-from colrun.engine import dense_gradients
+from colrun import any_network, dense_network, gradients, network, sequence
 from colrun.estimators import parse_estimator
 from colrun.estimators.master_user_groups import random_owner
 from colrun.networks.base import CellNetwork
 from colrun.networks.cells import CELLS
-from colrun.networks.dense import DenseBatch
 from tests import oracle
 
 TOLERANCE = 1e-9
@@ -37,9 +35,8 @@ def test_dense_networks_equal_the_oracle(cell: str, setting: str, step_size: flo
     for estimator, wanted in expected.items():
         found = {form: gradients(net, seq, estimator, step_size, form) for form in ("online", "credit")}
         if "tbptt" not in estimator:
-            batch = DenseBatch.stack([net], [seq])
-            credit = dense_gradients(batch, parse_estimator(estimator), step_size)
-            found["engine"] = {name: value[0] for name, value in credit.items()}
+            credit = any_network.gradients([net], [seq], parse_estimator(estimator), step_size)
+            found["together"] = {name: value[0] for name, value in credit.items()}
         for form, each in found.items():
             error, where = oracle.relative_error(each, wanted)
             assert error < TOLERANCE, f"{estimator} ({form}) differs in {where} by {error:.1e}"

@@ -4,15 +4,14 @@ import pytest
 import torch
 from torch import Tensor
 
-from colrun import dense_network, gradients, network, sequence
-from colrun.engine import dense_gradients
+from colrun import any_network, dense_network, gradients, network, sequence
 from colrun.estimators import EstimatorName
 from colrun.estimators.master_user import OnlineColumns, begin
 from colrun.estimators.master_user_groups import OnlineGroups, random_owner
 from colrun.networks.base import Network
 from colrun.networks.cells import CELLS
 from colrun.networks.columnar import ColumnarNetwork
-from colrun.networks.dense import DenseBatch, DenseNetwork
+from colrun.networks.dense import DenseNetwork
 from colrun.readout import Readout
 from colrun.testbed import Sequence
 from tests.oracle import relative_error
@@ -126,7 +125,7 @@ def test_groups_online_equals_credit_on_dense_and_columnar_networks(cell: str, d
     found = gradients(net, seq, "master-user-groups", 0.02, form="online")
     name = EstimatorName("master-user-groups")
     if isinstance(net, DenseNetwork):
-        credit = {k: v[0] for k, v in dense_gradients(DenseBatch.stack([net], [seq]), name, 0.02).items()}
+        credit = {k: v[0] for k, v in any_network.gradients([net], [seq], name, 0.02).items()}
     else:
         credit = gradients(net, seq, "master-user-groups", 0.02)
     error, where = relative_error(credit, found)

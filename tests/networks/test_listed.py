@@ -4,13 +4,15 @@ import pytest
 import torch
 
 from colrun import gradients, network, sequence
-from colrun.estimators import ESTIMATORS, get_estimator, parse_estimator, why_undefined
+from colrun.estimators import ESTIMATORS, get_online, parse_estimator, why_undefined
 from colrun.networks.cells import CELLS
 from colrun.networks.listed import list_laterals
 from tests.oracle import relative_error
 
 TAKING = [
-    f"{name}-3" if entry.windowed else name for name, entry in ESTIMATORS.items() if get_estimator(name).takes_lists
+    name
+    for name in (f"{name}-3" if entry.windowed else name for name, entry in ESTIMATORS.items())
+    if get_online(parse_estimator(name)).takes_lists
 ]
 
 

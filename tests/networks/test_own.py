@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 import torch
-from colrun.metrics import METRICS
 from torch import Tensor
 
 import colrun
@@ -18,6 +17,7 @@ from colrun.estimators.rank_one import OnlineRankOne
 from colrun.estimators.stochastic import Signs
 from colrun.networks.cells import CELLS
 from colrun.networks.own import OwnNetwork
+from colrun.quality import MEASURED
 from tests.oracle import relative_error
 
 ANY = ["bptt", "rtrl", "tbptt-3", "tbptt-block-3", "elman", "uoro", "master-user-groups"]
@@ -35,6 +35,8 @@ def stream(inputs: int, steps: int = STEPS) -> Sequence:
 
 class Leaky(torch.nn.Module):
     """A state of two tensors of different shapes, and a buffer that is no parameter."""
+
+    scale: Tensor
 
     def __init__(self) -> None:
         super().__init__()
@@ -178,7 +180,7 @@ def test_every_estimator_runs_or_says_why_not(kind: str) -> None:
     assert found["rtrl"]["cosine"] == pytest.approx(1)
     assert found["uoro"]["variance"] > 0
     wanted = compare(net, truth, gradients(net, seq, "elman"))
-    assert {name: found["elman"][name] for name in METRICS} == pytest.approx(wanted)
+    assert {name: found["elman"][name] for name in MEASURED} == pytest.approx(wanted)
     assert compare(truth, gradients(net, seq, "elman")) == wanted
     for estimator in COLUMNS:
         with pytest.raises(InvalidValueError, match=f"an own network has no columns, which {estimator} needs; use "):
@@ -206,7 +208,7 @@ def test_parameters_are_a_copy_and_are_left_alone() -> None:
     ("given", "message"),
     [
         (
-            {"step": lambda theta, x, s: s[:2]},
+            {"step": lambda _theta, _x, s: s[:2]},
             r"gave a float64 tensor of shape \(2,\), and its state before was .*\(4,\)",
         ),
         ({"step": lambda _theta, _x, s: s.float()}, "gave a float32 tensor .* shapes and dtypes must stay the same"),
