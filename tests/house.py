@@ -23,13 +23,14 @@ CODE = Path(os.environ.get("COLRUN_CODE", ROOT)) / "colrun"
 
 LAYERS = (
     ("errors",),
-    ("output", "streams", "compiling"),
+    ("output", "streams", "compiling", "quality"),
     ("tasks",),
     ("networks",),
+    ("engine",),
+    ("testbed",),
     ("readout",),
     ("estimators",),
-    ("engine",),
-    ("api",),
+    ("any_network", "api"),
     ("drawing", "verdicts"),
     ("experiments",),
     ("sweep",),

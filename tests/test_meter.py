@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from colrun.meter import Meter, UncountedOperationError
+from colrun.experiments.cost.meter import Meter, UncountedOperationError
 
 
 def counted(*kinds: int) -> dict[str, int]:

@@ -59,7 +59,7 @@ class UncountedOperationError(RuntimeError):
 
     def __init__(self, name: str) -> None:
         super().__init__(
-            f"operation {name} is of no known kind, so its cost cannot be counted; add it to colrun/meter.py."
+            f"operation {name} is of no known kind, so its cost cannot be counted; add it to colrun/experiments/cost/meter.py."
         )
 
 
