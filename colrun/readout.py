@@ -112,7 +112,10 @@ def w_tangent(
 ) -> Tensor:
     """Mw(t+1). The rows of M_h are the first of Mw's, or those at `place`; of others, such as w_0's, h is constant."""
     found = Mw + (step_size * seen).reshape(-1, *[1] * d_delta.ndim) * d_delta
-    found[slice(len(M_h)) if place is None else place] += step_size * delta * M_h
+    through_h = step_size * delta * M_h
+    if place is None and len(M_h) == len(Mw):
+        return found + through_h
+    found[slice(len(M_h)) if place is None else place] += through_h
     return found
 
 
