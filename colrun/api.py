@@ -101,7 +101,7 @@ def gradients(
     if form == "torch":
         warnings.warn('form="torch" is "credit" now, and the next version will not take it.', FutureWarning, 2)
     if not isinstance(network, ColumnarNetwork):
-        found = any_network.gradients([network], [sequence], name, step_size)
+        found = any_network.Together([network], [sequence], step_size).gradients(name)
         return {key: value[0] for key, value in found.items()}
     arrays = engine.gradients(as_batch([network], [sequence]), fast_forms([name]), step_size, draw)[name]
     return {key: torch.from_numpy(value[0]) for key, value in arrays.items()}
