@@ -44,7 +44,7 @@ ESTIMATORS: dict[str, EstimatorEntry] = {
     "master-user-groups": EstimatorEntry("master_user_groups", "master-user with the weights in random groups"),
     "elman": EstimatorEntry("elman", "no time at all: each loss is credited through its own step only, as tbptt-1"),
     "snap": EstimatorEntry(
-        "snap", "a weight tracks its influence on the states it reaches within k steps", True, weight=8
+        "snap", "a weight tracks its influence on the states it reaches within k steps", True, weight=1.5
     ),
     "rflo": EstimatorEntry(
         "rflo", "a leaky trace per weight and random feedback of the error", undefined=NOTHING_TO_TRACE
