@@ -201,3 +201,11 @@ def test_unknown_attribute() -> None:
     with pytest.raises(AttributeError, match="no attribute 'grdients'"):
         colrun.grdients  # noqa: B018
     assert "gradients" in dir(colrun)
+
+
+def test_the_form_torch_is_credit_with_a_warning() -> None:
+    net, seq = colrun.network(3, "gru", 3, 2, "50%", 4), colrun.sequence(3, 6, 4)
+    with pytest.warns(FutureWarning, match='form="torch" is "credit" now'):
+        found = colrun.gradients(net, seq, "tbptt-2", 0.01, "torch")
+    wanted = colrun.gradients(net, seq, "tbptt-2", 0.01)
+    assert all(torch.equal(found[name], value) for name, value in wanted.items())

@@ -140,11 +140,14 @@ def layers(
             for t in range(T):
                 for k in range(S):
                     for i in range(C):
+                        here = by_second[t, k * C + i]
+                        by = by_a[n, t, k, 0, i]
                         for v in range(W):
-                            total = by_a[n, t, k, 0, i] * U[n, 0, i, j, v]
-                            for g in range(1, G):
-                                total += by_a[n, t, k, g, i] * U[n, g, i, j, v]
-                            by_second[t, k * C + i, v] = total if f[n, j, t, v] > 0.0 else 0.0
+                            here[v] = by * U[n, 0, i, j, v] if f[n, j, t, v] > 0.0 else 0.0
+                        for g in range(1, G):
+                            by = by_a[n, t, k, g, i]
+                            for v in range(W):
+                                here[v] += by * U[n, g, i, j, v] if f[n, j, t, v] > 0.0 else 0.0
             follow(J[n], on_loss[n], by_second, of_second[n, j], second_signs[n, j], A, moved, second[n, j])
             np.dot(by_second.reshape(T * S * C, W), B[n, j], by_first.reshape(T * S * C, W))
             for t in range(T):

@@ -35,7 +35,7 @@ def test_dense_networks_equal_the_oracle(cell: str, setting: str, step_size: flo
     for estimator, wanted in expected.items():
         found = {form: gradients(net, seq, estimator, step_size, form) for form in ("online", "credit")}
         if "tbptt" not in estimator:
-            credit = any_network.gradients([net], [seq], parse_estimator(estimator), step_size)
+            credit = any_network.Together([net], [seq], step_size).gradients(parse_estimator(estimator))
             found["together"] = {name: value[0] for name, value in credit.items()}
         for form, each in found.items():
             error, where = oracle.relative_error(each, wanted)

@@ -125,7 +125,7 @@ def test_groups_online_equals_credit_on_dense_and_columnar_networks(cell: str, d
     found = gradients(net, seq, "master-user-groups", 0.02, form="online")
     name = EstimatorName("master-user-groups")
     if isinstance(net, DenseNetwork):
-        credit = {k: v[0] for k, v in any_network.gradients([net], [seq], name, 0.02).items()}
+        credit = {k: v[0] for k, v in any_network.Together([net], [seq], 0.02).gradients(name).items()}
     else:
         credit = gradients(net, seq, "master-user-groups", 0.02)
     error, where = relative_error(credit, found)

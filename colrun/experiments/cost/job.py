@@ -13,9 +13,9 @@ from typing import Any
 
 from colrun.estimators import EstimatorName, get_online, parse_estimator
 from colrun.estimators.online import Online, add, zeros
+from colrun.experiments.cost.meter import ARITHMETIC, KINDS, Meter, tensors_of
 from colrun.experiments.declare import Row
 from colrun.experiments.network import NetworkConfig
-from colrun.experiments.cost.meter import ARITHMETIC, KINDS, Meter, tensors_of
 from colrun.networks.columnar import ColumnarNetwork, build
 from colrun.networks.listed import list_laterals
 from colrun.testbed import DTYPES, Sequence, sequence

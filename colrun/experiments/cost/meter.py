@@ -58,9 +58,7 @@ class UncountedOperationError(RuntimeError):
     """An operation of no known kind."""
 
     def __init__(self, name: str) -> None:
-        super().__init__(
-            f"operation {name} is of no known kind, so its cost cannot be counted; add it to colrun/experiments/cost/meter.py."
-        )
+        super().__init__(f"operation {name} is of no known kind, so its cost cannot be counted; add it to meter.py.")
 
 
 class Meter(TorchDispatchMode):  # type: ignore[no-untyped-call]
