@@ -13,7 +13,7 @@ from torch.func import vmap
 
 from colrun.engine.metrics import Metrics, compare, complete
 from colrun.errors import InvalidValueError
-from colrun.estimators import EstimatorName
+from colrun.estimators import EstimatorName, get_online
 from colrun.estimators.master_user import own_credit
 from colrun.estimators.master_user_groups import random_owner
 from colrun.networks.base import Gradients, Network
@@ -96,7 +96,8 @@ class Together:
             return self.bptt
         if name.family == "master-user-groups":
             return self.groups
-        raise InvalidValueError(f"{name} is not defined on a dense RNN of this experiment; use master-user-groups.")
+        why = "no columns" if get_online(name).needs_columns else "no fast form"
+        raise InvalidValueError(f"a dense network has {why}, which {name} needs; use master-user-groups.")
 
 
 def measure(

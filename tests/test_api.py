@@ -20,12 +20,15 @@ README = Path(__file__).parent.parent / "README.md"
 
 def test_the_readme_example_runs() -> None:
     blocks = re.findall(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
-    assert len(blocks) == 1
+    assert len(blocks) == 2
     assert len(blocks[0].splitlines()) < 15
     scope: dict[str, Any] = {}
     exec(blocks[0], scope)
     assert scope["metrics"]["alignment"] > 0.9
     assert set(scope["truth"]) == {"A", "b", "B", "c", "U.p", "R.p"}
+    exec(blocks[1], scope)
+    assert scope["table"]["rtrl"]["cosine"] == pytest.approx(1)
+    assert scope["table"]["tbptt-5"]["cosine"] > 0.5
 
 
 @pytest.mark.parametrize(

@@ -193,7 +193,7 @@ for name in ESTIMATORS:
 experiment = get_experiment("alignment")
 values = {axis.name: [axis.default] for axis in experiment.axes} | {"columns": [3], "width": [2], "inputs": [4]}
 (config,) = experiment.expand(values, print)
-assert job.run(experiment.as_dict(config), [0], ["master-user", "tbptt-3"])[0]
+assert job.run(config, [0], ["master-user", "tbptt-3"])[0]
 assert "torch" not in sys.modules
 """
     subprocess.run([sys.executable, "-c", code], check=True)

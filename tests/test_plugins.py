@@ -243,7 +243,8 @@ def test_its_cost_is_counted(faded: Path, tmp_path: Path) -> None:
     write(tmp_path, SMALL | {"name": "price", "experiment": "cost", "seeds": "0:1", "lateral": "0%"}, file="price.toml")
     assert computed(colrun("sweep", "price.toml", "--plugin", faded, "-j", 1, "--out", "out")) == 1
     rows = {row["estimator"]: row for row in load(Path("out/price")).to_dict("records")}
-    assert rows["faded"]["operations"] > rows["master-user"]["operations"] > 0
+    assert rows["faded"]["operations"] == rows["master-user"]["operations"] > 0  # its decay is NumPy's, not torch's
+    assert rows["faded"]["memory"] >= rows["master-user"]["memory"] > 0
     assert rows["faded"]["plugin"] == parse_estimator("faded").source
 
 
@@ -290,7 +291,7 @@ def test_a_name_with_a_number(faded: Path) -> None:
 
 
 def test_cells_on_which_it_is_not_defined_are_skipped(faded: Path) -> None:
-    faded.write_text(EXAMPLE.replace("crosses,", 'undefined = {"gru": "no gates"}\n    crosses,'), encoding="utf-8")
+    faded.write_text(EXAMPLE.replace("crosses =", 'undefined = {"gru": "no gates"}\n    crosses ='), encoding="utf-8")
     result = colrun("sweep", "sweep.toml", "--plugin", faded, "--cell", "gru,mgu", "--estimators", "faded", "--dry-run")
     assert "skipped   faded is not defined on the gru cell: no gates (2 point(s) of the grid)" in result.stdout
     assert "10 jobs" in result.stdout
@@ -334,10 +335,13 @@ def test_what_it_does_wrong_is_said_with_its_name(faded: Path) -> None:
             api.gradients(net, seq, "faded")
         assert str(caught.value).startswith(f"plug-in {faded}: ")
     for there, doing in (
-        ("return local, d.new_tensor(guess(d))", "step"),
-        ("return OnlineFaded(network, step_size)", "online"),
+        ("return s_t, local, d.new_tensor(guess(d))", "step"),
+        ("def local(self, memory, theta, x_t):", "init"),
     ):
-        faded.write_text(EXAMPLE.replace(there, "raise KeyError('x')"), encoding="utf-8")
+        broken = (
+            "raise KeyError('x')" if doing == "step" else f"def start(self, readout): raise KeyError\n\n    {there}"
+        )
+        faded.write_text(EXAMPLE.replace(there, broken), encoding="utf-8")
         use_files([faded], ESTIMATORS)
         with pytest.raises(PluginError, match=f"{doing} of faded raised KeyError"):
             api.gradients(net, seq, "faded", form="online")

@@ -15,6 +15,7 @@ from colrun.store.known import stored_sweeps
 from colrun.sweep.file import Sweep, read_sweep, sweep_names
 
 F = TypeVar("F", bound=Callable[..., Any])
+AXES = all_axes()
 
 
 class SweepName(click.ParamType[str, str]):
@@ -99,7 +100,7 @@ plugin_option = click.option(
 
 def replacing_options(function: F) -> F:
     """An option for every axis and key of a sweep file, which replaces the file's values."""
-    for axis in reversed(all_axes().values()):
+    for axis in reversed(AXES.values()):
         option = "--" + axis.name.replace("_", "-")
         text = f"{axis.help}" + (f": {', '.join(axis.choices)}" if axis.choices else "")
         function = click.option(option, axis.name, type=Listed(axis.choices), metavar="LIST", help=text)(function)
@@ -111,7 +112,7 @@ def replacing_options(function: F) -> F:
     return plain("--name", help="name of the sweep, and of its folder")(function)
 
 
-REPLACING = ("name", "experiment", "estimators", "seeds", *all_axes())
+REPLACING = ("name", "experiment", "estimators", "seeds", *AXES)
 
 
 def replaced(options: dict[str, Any]) -> dict[str, Any]:

@@ -5,12 +5,10 @@ import traceback
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from colrun.estimators import EstimatorName
 from colrun.experiments import EXPERIMENTS, Experiment, Row
-from colrun.store.index import Done, Watch, forget_failure, publish
-from colrun.store.join import group
-from colrun.store.parts import PartIndex, encode, make_table
+from colrun.store.index import Watch
 from colrun.store.paths import Paths, write_json
+from colrun.store.publish import publish_rows
 from colrun.sweep.plan import Job, Piece, Unit, calls
 
 
@@ -47,7 +45,9 @@ def run_unit(unit: Unit, paths: Paths, sweep: str, run: str, watch: Watch, fail_
         rows |= _run_call(experiment, jobs, outcome, paths, run, fail_fast)
     outcome.seconds = time.process_time() - started
     outcome.estimated = left.seconds
-    _publish(experiment, rows, sweep, run, watch, outcome)
+    published = publish_rows(watch, experiment, sweep, run, rows, outcome.seconds)
+    outcome.twice, outcome.diverged = published.elsewhere, published.diverged
+    outcome.elsewhere += published.elsewhere
     return outcome
 
 
@@ -118,52 +118,3 @@ def record_failure(
         "traceback": text,
     }
     write_json(paths, paths.failed / f"{piece.id}.{seed}.json", content)
-
-
-def _publish(
-    experiment: Experiment[Any],
-    rows: dict[Job, list[Row]],
-    sweep: str,
-    run: str,
-    watch: Watch,
-    outcome: Outcome,
-) -> None:
-    """Write what no other process has written meanwhile."""
-    elsewhere = outcome.elsewhere
-
-    def part(known: Done) -> bytes | None:
-        kept: list[Row] = []
-        pieces: list[Piece] = []
-        done: dict[str, dict[int, list[str]]] = {}
-        outcome.elsewhere, outcome.diverged = elsewhere, 0
-        for (piece, seed), found in rows.items():
-            names = known.missing(piece.id, seed, piece.estimators)
-            if names is None:
-                outcome.elsewhere += 1
-                continue
-            kept += [row for row in found if not names or _estimator(row) in names]
-            pieces.append(Piece(piece.config, piece.id, names, (seed,)))
-            done.setdefault(piece.id, {}).setdefault(seed, []).extend(names or ("",))
-            outcome.diverged += any(row["diverged"] for row in found)
-        if not kept:
-            return None
-        index = PartIndex(
-            experiment=experiment.name,
-            numerics=experiment.numerics,
-            done={config: group(seeds) for config, seeds in done.items()},
-            rows=len(kept),
-            diverged=outcome.diverged,
-            run=run,
-            seconds=outcome.seconds,
-            estimated=Unit(experiment.name, tuple(pieces)).seconds,
-        )
-        return encode(make_table(experiment, sweep, kept), index)
-
-    publish(watch, part)
-    outcome.twice = outcome.elsewhere - elsewhere
-    for piece, seed in rows:
-        forget_failure(watch.paths, f"{piece.id}.{seed}", piece.estimators)
-
-
-def _estimator(row: Row) -> str:
-    return EstimatorName(row["estimator"], row["window"], row.get("plugin"), row.get("estimator_numerics", 1)).key

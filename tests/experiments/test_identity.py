@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -22,9 +23,11 @@ def test_jobs_of_every_kept_sweep_are_recorded() -> None:
 
 
 @pytest.mark.parametrize("each", RECORDED, ids=lambda each: f"{each['sweep']}-{each['job']}")
-def test_a_kept_job_has_its_id(each: dict[str, object]) -> None:
+def test_a_kept_job_has_its_id(each: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     """By its parameters alone, and as a point of a grid that gives them."""
     experiment, parameters = get_experiment(each["experiment"]), each["config"]
+    experiment = replace(experiment, numerics=each["numerics"])
+    monkeypatch.setitem(EXPERIMENTS, experiment.name, experiment)
     assert isinstance(parameters, dict)
     id, _, seed = str(each["job"]).partition(".")
     given = {name: "none" if value is None else value for name, value in parameters.items()}

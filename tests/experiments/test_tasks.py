@@ -32,6 +32,7 @@ def test_networks_are_shown_the_task_of_their_config(kind: str, monkeypatch: pyt
         return Ones() if name == "ones" else tasks.get_task(name)
 
     monkeypatch.setattr("colrun.testbed.get_task", get)
+    monkeypatch.setattr("colrun.engine.batch.get_task", get)
     rows = []
     for task in ("random", "ones"):
         other = experiment.config(**{**vars(config), "task": task})

@@ -5,7 +5,16 @@ import pytest
 
 from colrun.experiments.across.tradeoff import JOINED, tradeoff
 
-NETWORK = {"reading": "text", "cell": "gru", "columns": 20, "width": 50, "step_size": None, "steps": 50, "inputs": 50}
+NETWORK = {
+    "task": "random",
+    "reading": "text",
+    "cell": "gru",
+    "columns": 20,
+    "width": 50,
+    "step_size": None,
+    "steps": 50,
+    "inputs": 50,
+}
 
 
 def quality(

@@ -161,7 +161,7 @@ def test_one_bad_network_of_a_batch_takes_no_other_with_it(tmp_path: Path, monke
 def raising(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """The example of a plug-in, which raises while there is a file `raise`, and a sweep with it."""
     monkeypatch.chdir(tmp_path)
-    line = "        d = guess(trajectory.own_jacobian)\n"
+    line = "        d = guess(run.own_jacobian)\n"
     assert line in EXAMPLE
     text = EXAMPLE.replace(
         line, f"        if Path('raise').exists():\n            raise RuntimeError('asked to')\n{line}"
