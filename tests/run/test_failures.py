@@ -166,7 +166,7 @@ def raising(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     text = EXAMPLE.replace(
         line, f"        if Path('raise').exists():\n            raise RuntimeError('asked to')\n{line}"
     )
-    text = text.replace("import torch", "from pathlib import Path\n\nimport torch").replace('"faded"', '"raises"')
+    text = text.replace("import numpy", "from pathlib import Path\n\nimport numpy").replace('"faded"', '"raises"')
     (tmp_path / "raises.py").write_text(text, encoding="utf-8")
     (tmp_path / "raise").touch()
     write(tmp_path, {**TINY, "estimators": ["master-user", "raises"]})
