@@ -35,7 +35,7 @@ def run(code: Path, sweep: str, results: Path) -> pd.DataFrame:
 
 
 def compare(before: pd.DataFrame, after: pd.DataFrame) -> dict[str, float]:
-    """Of every column that differs the largest difference; infinite where rows or words do."""
+    """Of every column that differs the largest difference, relative (an error's to the truth); infinite where words do."""
     key = [name for name in ("job", "estimator", "window", "step", "quantity") if name in before]
     one, other = (frame.sort_values(key, ignore_index=True) for frame in (before, after))
     if len(one) != len(other) or not one[key].equals(other[key]):
@@ -48,7 +48,8 @@ def compare(before: pd.DataFrame, after: pd.DataFrame) -> dict[str, float]:
             found[str(name)] = float("inf")
             continue
         old, new = one[name].to_numpy(), other[name].to_numpy()
-        share = np.abs(new - old) / np.maximum(np.abs(old), np.abs(new)).clip(min=1e-300)
+        scale = one["mean_abs_truth"].to_numpy() if name == "mae" else np.maximum(np.abs(old), np.abs(new))
+        share = np.abs(new - old) / scale.clip(min=1e-300)
         found[str(name)] = float(np.nanmax(share))
     return found
 
