@@ -35,7 +35,7 @@ def run(code: Path, sweep: str, results: Path) -> pd.DataFrame:
 
 
 def compare(before: pd.DataFrame, after: pd.DataFrame) -> dict[str, float]:
-    """Of every column that differs the largest relative difference (of `mae`, to the truth); infinite where words do."""
+    """Of every column that differs the largest relative difference (of `mae`, to the truth); infinite for words."""
     key = [name for name in ("job", "estimator", "window", "step", "quantity") if name in before]
     one, other = (frame.sort_values(key, ignore_index=True) for frame in (before, after))
     if len(one) != len(other) or not one[key].equals(other[key]):
