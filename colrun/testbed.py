@@ -87,7 +87,7 @@ def as_dtype(dtype: torch.dtype | str) -> torch.dtype:
 def sequence(seed: int = 0, steps: int = 50, inputs: int = 50, dtype: torch.dtype | str = torch.float64) -> Sequence:
     """The test-bed's data for one seed: fair independent bits in, targets uniform in (-50, 50)."""
     steps, inputs, dtype = positive_int(steps, "steps"), positive_int(inputs, "inputs"), as_dtype(dtype)
-    drawn = get_task("random").stream(seed, steps, inputs)
+    drawn = get_task("random").source(seed, inputs).take(steps)
     return Sequence(torch.from_numpy(drawn.x).to(dtype), torch.from_numpy(drawn.y).to(dtype))
 
 
