@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from colrun.errors import choose, positive_int
+from colrun.errors import InvalidValueError, choose, positive_int
 from colrun.networks import lateral as lateral_levels
 from colrun.networks.cells import CELLS
 from colrun.networks.readings import Switches, switches
@@ -15,6 +15,7 @@ class Architecture:
     cell: str = "additive"
     columns: int = 20
     width: int = 50
+    """0: no feature layers, every gate sees x(t) itself."""
     lateral: float = 0.0
     inputs: int = 50
     reading: str = "text"
@@ -29,13 +30,22 @@ class Architecture:
         lateral: float | str = 0.0,
         inputs: int = 50,
         reading: str = "text",
+        least_width: int = 1,
         **alone: bool | str | None,
     ) -> "Architecture":
-        """Check and complete: `lateral` may be a ratio, `"10%"` or `"dense"`; `alone` are single switches."""
+        """Check and complete: `lateral` may be a ratio, `"10%"` or `"dense"`; `alone` are single switches.
+
+        `least_width` is 0 for who can run a network without feature layers.
+        """
         choose(cell, CELLS, "cell")
-        columns, width = positive_int(columns, "columns"), positive_int(width, "width")
+        columns, width = positive_int(columns, "columns"), positive_int(width, "width", least_width)
         inputs = positive_int(inputs, "inputs")
         chosen = switches(reading, **alone)
+        if width == 0 and not chosen.mask_recurrence:
+            raise InvalidValueError(
+                "mask_recurrence = no keeps every R, and with width 0 these are all lateral weights there are: every "
+                "lateral level would be the dense network; leave mask_recurrence at yes."
+            )
         return cls(cell, columns, width, lateral_levels.resolve(lateral, columns), inputs, reading, chosen)
 
     @property
@@ -45,8 +55,8 @@ class Architecture:
 
     @property
     def sees_own_state(self) -> bool:
-        """Whether h_i(t-1) enters column i beside x(t)."""
-        return self.recurrent and self.switches.own_state
+        """Whether h_i(t-1) enters the feature layers of column i beside x(t)."""
+        return self.recurrent and self.switches.own_state and self.width > 0
 
     @property
     def survival(self) -> float:
