@@ -1,0 +1,209 @@
+"""Which kernel runs which estimator, and what memory it needs."""
+
+import re
+from typing import Any
+
+import numpy as np
+
+from colrun.errors import InvalidValueError, choose, shown
+from colrun.lanes import influence, reach, window
+from colrun.lanes.forward import Steps
+from colrun.lanes.layout import Drawn, Net
+from colrun.lanes.vectors import LANES
+from colrun.networks.architecture import Architecture
+from colrun.networks.draw import initial_w
+from colrun.streams import Array
+
+LEARNERS = {
+    "rtrl": False, "tbptt": True, "tbptt-replay": True, "tbptt-block": True, "master-user": False, "elman": False,
+    "rflo": False, "rflo-symmetric": False, "snap": True, "uoro": False, "nobacktrack": False, "kf-rtrl": False,
+    "master-user-groups": False, "frozen": False,
+}  # fmt: skip
+"""By name, whether the name takes a number."""
+
+
+def parse_learner(name: str) -> tuple[str, int]:
+    """`tbptt-40` is `tbptt`, 40; 0 where there is no number."""
+    found = re.fullmatch(r"(.+?)-([0-9]{1,9})", name, re.ASCII)
+    family, number = (found[1], int(found[2])) if found and LEARNERS.get(found[1]) else (name, 0)
+    if family == "bptt":
+        raise InvalidValueError(
+            "bptt cannot learn online: its gradient is known only when the sequence has ended; use rtrl, which is as "
+            "exact, or tbptt-k."
+        )
+    if family == "master-user-no-meta":
+        raise InvalidValueError("master-user-no-meta is master-user with meta = false, where learners are concerned.")
+    choose(family, LEARNERS, "learner")
+    if LEARNERS[family] and number < 1:
+        raise InvalidValueError(f"learner {shown(name)} needs a number of 1 or more after its name: {family}-20.")
+    return family, number
+
+
+class Given:
+    """Consecutive steps of one group: x (steps, inputs, LANES), y and counted (steps, LANES), noise (steps, …, LANES)."""
+
+    def __init__(self, x: Array, y: Array, counted: Array, noise: Array) -> None:
+        self.x, self.y, self.counted, self.noise = x, y, counted, noise
+        self.any_counted = counted.any(1)
+
+    @property
+    def stream(self) -> tuple[Array, ...]:
+        return self.x, self.y, self.counted, self.any_counted
+
+
+def zeros(dtype: np.dtype[np.floating], *shape: int) -> Array:
+    """(…, LANES)"""
+    return np.zeros((*shape, LANES), dtype)
+
+
+def new_steps(net: Net, slots: int, dtype: np.dtype[np.floating]) -> Steps:
+    gates, D = net.G * net.C, int(net.D_start[-1])
+    sizes = (
+        slots * net.seen, gates, gates, slots * gates * net.S, slots * gates * net.S,
+        slots * net.S**2 * net.C, slots * D, slots * D, slots * net.Q**2,
+    )  # fmt: skip
+    return Steps(*(zeros(dtype, size) for size in sizes))
+
+
+class Method:
+    """An estimator at work on one group. What it must not forget between steps is in `memory`."""
+
+    own_links = own_features = False
+
+    def __init__(self, architecture: Architecture, net: Net, drawn: list[Drawn], number: int, seeds: list[int],
+                 dtype: np.dtype[np.floating]) -> None:  # fmt: skip
+        self.net, self.dtype = net, dtype
+        self.memory: dict[str, Array] = {}
+        self.prepare(architecture, drawn, number, seeds)
+
+    def prepare(self, architecture: Architecture, drawn: list[Drawn], number: int, seeds: list[int]) -> None:
+        raise NotImplementedError
+
+    def run(self, rule: Any, now: Any, given: Given, begin: int) -> None:
+        raise NotImplementedError
+
+    @property
+    def noise(self) -> tuple[int, ...]:
+        """The shape of the signs of one step."""
+        return ()
+
+
+class Influence(Method):
+    """rtrl, snap, master-user, rflo."""
+
+    def follow(self, tracked: influence.Tracked) -> None:
+        net = self.net
+        self.tracked = tracked
+        self.steps = new_steps(net, 1, self.dtype)
+        self.memory["M"] = zeros(self.dtype, int(tracked.memory[-1]))
+        most = int(np.diff(tracked.start).max())
+        sizes = net.source.size, 1, 1, 2, net.Q, most, most, 2 * most, most**2
+        self.work = tuple(zeros(self.dtype, size) for size in sizes)
+
+    def feedback(self, now: Any) -> Array:
+        found: Array = now.w
+        return found
+
+    def run(self, rule: Any, now: Any, given: Given, begin: int) -> None:
+        influence.run(
+            self.net, rule, now, self.steps, self.tracked, self.memory["M"], self.feedback(now), self.work,
+            *given.stream, begin,
+        )  # fmt: skip
+
+
+class RTRL(Influence):
+    def prepare(self, architecture: Architecture, drawn: list[Drawn], number: int, seeds: list[int]) -> None:
+        sets = reach.reached_sets(architecture, self.net, drawn, self.net.C)
+        sets = np.repeat(sets.any(2, keepdims=True), LANES, axis=2)  # what a lane does not reach stays 0 by itself
+        self.follow(reach.track(self.net, sets, None, True, self.dtype, False))
+
+
+class SnAp(Influence):
+    def prepare(self, architecture: Architecture, drawn: list[Drawn], number: int, seeds: list[int]) -> None:
+        sets = reach.reached_sets(architecture, self.net, drawn, number)
+        self.follow(reach.track(self.net, sets, sets, number > 1, self.dtype, False))
+
+
+class MasterUser(Influence):
+    own_links = own_features = True
+    leak = False
+
+    def prepare(self, architecture: Architecture, drawn: list[Drawn], number: int, seeds: list[int]) -> None:
+        self.follow(reach.track(self.net, reach.own_sets(self.net), None, False, self.dtype, self.leak))
+
+
+class RFLO(MasterUser):
+    leak = True
+
+    def prepare(self, architecture: Architecture, drawn: list[Drawn], number: int, seeds: list[int]) -> None:
+        super().prepare(architecture, drawn, number, seeds)
+        self.random = np.stack([initial_w(seed, self.net.C, "rflo.feedback") for seed in seeds], 1).astype(self.dtype)
+
+    def feedback(self, now: Any) -> Array:
+        return self.random
+
+
+class SymmetricRFLO(MasterUser):
+    leak = True
+
+
+class Window(Method):
+    """tbptt; elman is its window of 1."""
+
+    def prepare(self, architecture: Architecture, drawn: list[Drawn], number: int, seeds: list[int]) -> None:
+        net = self.net
+        self.slots = max(number, 1)
+        self.steps = new_steps(net, self.slots, self.dtype)
+        sizes = net.source.size, 1, 1, 2, net.Q, net.Q, self.slots * (net.start.size - 1)
+        self.work = tuple(zeros(self.dtype, size) for size in sizes)
+        self.memory |= {name: getattr(self.steps, name) for name in ("u", "by_a", "by_r", "D1", "D2", "J")}
+
+    def run(self, rule: Any, now: Any, given: Given, begin: int) -> None:
+        window.run_sliding(self.net, rule, now, self.steps, self.slots, self.work, *given.stream, begin)
+
+
+class Blocks(Window):
+    def prepare(self, architecture: Architecture, drawn: list[Drawn], number: int, seeds: list[int]) -> None:
+        super().prepare(architecture, drawn, number, seeds)
+        self.memory["losses"] = zeros(self.dtype, self.slots * self.net.Q + 1)
+
+    def run(self, rule: Any, now: Any, given: Given, begin: int) -> None:
+        window.run_blocks(
+            self.net, rule, now, self.steps, self.slots, self.work, self.memory["losses"], *given.stream, begin
+        )
+
+
+class Replay(Window):
+    def prepare(self, architecture: Architecture, drawn: list[Drawn], number: int, seeds: list[int]) -> None:
+        super().prepare(architecture, drawn, number, seeds)
+        net = self.net
+        sizes = {"s": net.P, "w": net.C + 1, "x": net.inputs, "y": 1, "counted": 1}
+        self.memory = {f"past_{name}": zeros(self.dtype, self.slots * size) for name, size in sizes.items()}
+        self.again = [zeros(self.dtype, size) for size in (net.P, net.C + 1, (net.C + 1) * net.Q)]
+
+    def run(self, rule: Any, now: Any, given: Given, begin: int) -> None:
+        s, w, lms = self.again
+        again = now._replace(s=s, w=w, lms=lms if self.net.Q > self.net.P else now.lms)
+        window.run_replay(
+            self.net, rule, now, again, self.steps, self.slots, self.work, tuple(self.memory.values()), *given.stream,
+            begin,
+        )  # fmt: skip
+
+
+class Frozen(Method):
+    """w alone learns."""
+
+    own_links = own_features = True
+
+    def prepare(self, architecture: Architecture, drawn: list[Drawn], number: int, seeds: list[int]) -> None:
+        self.steps = new_steps(self.net, 1, self.dtype)
+        self.work = tuple(zeros(self.dtype, 1) for _ in range(2))
+
+    def run(self, rule: Any, now: Any, given: Given, begin: int) -> None:
+        window.run_frozen(self.net, rule, now, self.steps, self.work, *given.stream, begin)
+
+
+METHODS: dict[str, type[Method]] = {
+    "rtrl": RTRL, "snap": SnAp, "master-user": MasterUser, "rflo": RFLO, "rflo-symmetric": SymmetricRFLO,
+    "tbptt": Window, "elman": Window, "tbptt-block": Blocks, "tbptt-replay": Replay, "frozen": Frozen,
+}  # fmt: skip
