@@ -175,7 +175,7 @@ class Learner:
         now = Now(self.t, counted, delta.detach(), self.s, s_tm1, self.w, x, y, self.theta, local, J[:, :Q], on_loss[:Q])
         gradient = self.estimate(now)
         if counted:
-            self.errors += float(delta) ** 2
+            self.errors += float(delta.detach()) ** 2
         self.w_tm1, self.w = self.w, self.lms(self.w, self.s[:C], y, counted)
         self.before = y, counted
         if gradient is not None:

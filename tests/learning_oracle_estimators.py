@@ -205,8 +205,8 @@ def rank_one(name: str) -> Callable[[Learner, int], Estimate]:
                 rho, inverse = ratio(local.norm(), nu.norm())
                 into_state, into_theta = rho * nu, inverse * local
             else:
-                own = [[now.local[p, net.owner == p % net.C].norm() for p in range(P)]]
-                scales = torch.tensor([ratio(norm, torch.ones(())) for norm in own[0]]).double()
+                own = [now.local[p, net.owner == p % net.C].norm() for p in range(P)]
+                scales = torch.tensor([ratio(norm, torch.ones(())) for norm in own], dtype=torch.float64)
                 into_state, into_theta = scales[:, 0] * nu, (scales[:, 1] * nu) @ now.local[:P]
             state = rho_0 * moved + torch.cat([into_state, torch.zeros(Q - P).double()])
             theta = inverse_0 * theta + into_theta
@@ -248,7 +248,7 @@ def kf_rtrl(learner: Learner, _: int) -> Estimate:
         for n, (kind, index, places) in enumerate(matrices):
             exists = (places[0] >= 0) * net.mask[places[0].clamp(min=0)]
             u, A = pairs[n]
-            seen = inside.seen[kind][index] * exists
+            seen = inside.seen[kind][index].detach() * exists
             local = D[kind].reshape(P, *sizes[kind])[(slice(None), *index)].reshape(P, -1)
             local = torch.cat([local, torch.zeros(Q - P, local.shape[1]).double()])
             moved = now.J @ A

@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 
 from colrun.errors import InvalidValueError, choose, shown
-from colrun.lanes import influence, reach, window
+from colrun.lanes import groups, influence, kronecker, rank_one, reach, window
 from colrun.lanes.forward import Steps
-from colrun.lanes.layout import Drawn, Net
+from colrun.lanes.layout import Drawn, Listed, Net
 from colrun.lanes.vectors import LANES
 from colrun.networks.architecture import Architecture
 from colrun.networks.draw import initial_w
-from colrun.streams import Array
+from colrun.streams import Array, stream
 
 LEARNERS = {
     "rtrl": False, "tbptt": True, "tbptt-replay": True, "tbptt-block": True, "master-user": False, "elman": False,
@@ -69,10 +69,14 @@ class Method:
     """An estimator at work on one group. What it must not forget between steps is in `memory`."""
 
     own_links = own_features = False
+    through_lms = True
+    """Whether, with meta, it follows τ = (s, w, w_0); otherwise it needs s alone."""
 
-    def __init__(self, architecture: Architecture, net: Net, drawn: list[Drawn], number: int, seeds: list[int],
-                 dtype: np.dtype[np.floating]) -> None:  # fmt: skip
-        self.net, self.dtype = net, dtype
+    def __init__(
+        self, architecture: Architecture, net: Net, listed: Listed, drawn: list[Drawn], number: int, seeds: list[int],
+        meta: bool, dtype: np.dtype[np.floating],
+    ) -> None:  # fmt: skip
+        self.net, self.listed, self.meta, self.dtype = net, listed, meta, dtype
         self.memory: dict[str, Array] = {}
         self.prepare(architecture, drawn, number, seeds)
 
@@ -83,9 +87,9 @@ class Method:
         raise NotImplementedError
 
     @property
-    def noise(self) -> tuple[int, ...]:
-        """The shape of the signs of one step."""
-        return ()
+    def noise(self) -> int:
+        """How many signs a step takes."""
+        return 0
 
 
 class Influence(Method):
@@ -133,7 +137,7 @@ class MasterUser(Influence):
 
 
 class RFLO(MasterUser):
-    leak = True
+    leak, through_lms = True, False
 
     def prepare(self, architecture: Architecture, drawn: list[Drawn], number: int, seeds: list[int]) -> None:
         super().prepare(architecture, drawn, number, seeds)
@@ -144,7 +148,7 @@ class RFLO(MasterUser):
 
 
 class SymmetricRFLO(MasterUser):
-    leak = True
+    leak, through_lms = True, False
 
 
 class Window(Method):
@@ -190,10 +194,84 @@ class Replay(Window):
         )  # fmt: skip
 
 
+class RankOne(Method):
+    """uoro, and with a scale for each state nobacktrack."""
+
+    each = False
+
+    def prepare(self, architecture: Architecture, drawn: list[Drawn], number: int, seeds: list[int]) -> None:
+        net, rows = self.net, self.net.start.size - 1
+        self.steps = new_steps(net, 1, self.dtype)
+        self.memory = {"tangent": zeros(self.dtype, net.Q), "theta_tilde": zeros(self.dtype, net.source.size)}
+        sizes = net.source.size, 1, 1, 2, net.Q, net.Q, net.P, net.P, net.P, rows, rows, rows
+        self.work = tuple(zeros(self.dtype, size) for size in sizes)
+
+    def run(self, rule: Any, now: Any, given: Given, begin: int) -> None:
+        rank_one.run(
+            self.net, rule, now, self.steps, self.each, *self.memory.values(), self.work, given.noise, *given.stream,
+            begin,
+        )  # fmt: skip
+
+    @property
+    def noise(self) -> int:
+        return self.net.P
+
+
+class NoBackTrack(RankOne):
+    each = True
+
+
+class KFRTRL(Method):
+    def prepare(self, architecture: Architecture, drawn: list[Drawn], number: int, seeds: list[int]) -> None:
+        net, units, gates = self.net, self.net.C * self.net.W, self.net.G * self.net.C
+        last = 2 * units + gates * (2 if architecture.recurrent else 1)
+        self.first_row = np.concatenate([np.arange(0, 2 * units, max(net.W, 1)), np.arange(2 * units, last + 1)])
+        inputs = net.start[self.first_row[:-1] + 1] - net.start[self.first_row[:-1]]
+        self.u_start = np.concatenate([[0], np.cumsum(inputs)])
+        self.steps = new_steps(net, 1, self.dtype)
+        self.memory = {"u": zeros(self.dtype, int(self.u_start[-1])), "A": zeros(self.dtype, last * net.Q)}
+        most = max(net.W, 1) * net.Q
+        sizes = net.source.size, 1, 1, 2, net.Q, most, most
+        self.work = tuple(zeros(self.dtype, size) for size in sizes)
+
+    def run(self, rule: Any, now: Any, given: Given, begin: int) -> None:
+        kronecker.run(
+            self.net, rule, now, self.steps, self.first_row, self.u_start, *self.memory.values(), self.work,
+            given.noise, *given.stream, begin,
+        )  # fmt: skip
+
+    @property
+    def noise(self) -> int:
+        return self.first_row.size - 1
+
+
+class Groups(Method):
+    through_lms = False
+
+    def prepare(self, architecture: Architecture, drawn: list[Drawn], number: int, seeds: list[int]) -> None:
+        net = self.net
+        owners = [
+            {name: stream(seed, f"groups.{name}").integers(0, net.C, value.shape) for name, value in each.theta.items()}
+            for seed, each in zip(seeds, drawn, strict=True)
+        ]
+        self.owner = self.listed.pick(owners)
+        self.steps = new_steps(net, 1, self.dtype)
+        weights = net.source.size
+        self.memory = {"e": zeros(self.dtype, weights * net.S), "TW": zeros(self.dtype, weights)}
+        self.work = tuple(zeros(self.dtype, size) for size in (weights, 1, 1, 2, net.Q))
+
+    def run(self, rule: Any, now: Any, given: Given, begin: int) -> None:
+        groups.run(
+            self.net, rule, now, self.steps, self.owner, *self.memory.values(), self.meta, self.work, *given.stream,
+            begin,
+        )  # fmt: skip
+
+
 class Frozen(Method):
     """w alone learns."""
 
     own_links = own_features = True
+    through_lms = False
 
     def prepare(self, architecture: Architecture, drawn: list[Drawn], number: int, seeds: list[int]) -> None:
         self.steps = new_steps(self.net, 1, self.dtype)
@@ -206,4 +284,5 @@ class Frozen(Method):
 METHODS: dict[str, type[Method]] = {
     "rtrl": RTRL, "snap": SnAp, "master-user": MasterUser, "rflo": RFLO, "rflo-symmetric": SymmetricRFLO,
     "tbptt": Window, "elman": Window, "tbptt-block": Blocks, "tbptt-replay": Replay, "frozen": Frozen,
+    "uoro": RankOne, "nobacktrack": NoBackTrack, "kf-rtrl": KFRTRL, "master-user-groups": Groups,
 }  # fmt: skip

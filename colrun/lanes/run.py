@@ -142,9 +142,9 @@ class Lanes:
         return sum(value.nbytes for value in self.state().values())
 
 
-def _signs(noise: np.random.Generator, steps: int, shape: tuple[int, ...]) -> Array:
-    """Fair signs (steps, numbers), the same in pieces or at once."""
-    return np.where(noise.random((steps, int(np.prod(shape)))) < 0.5, 1.0, -1.0)
+def _signs(noise: np.random.Generator, steps: int, each: int) -> Array:
+    """Fair signs (steps, each), the same in pieces or at once."""
+    return np.where(noise.random((steps, each)) < 0.5, 1.0, -1.0)
 
 
 class Group:
@@ -155,11 +155,11 @@ class Group:
         alpha: float, optimiser: str, meta: bool, readout_bias: bool, dtype: np.dtype[np.floating],
     ) -> None:  # fmt: skip
         kind = METHODS[choose(family, METHODS, "learner")]
-        self.net, self.listed = layout(architecture, drawn, meta, dtype, kind.own_links, kind.own_features)
+        through = meta and kind.through_lms
+        self.net, self.listed = layout(architecture, drawn, through, dtype, kind.own_links, kind.own_features)
         C, weights = architecture.columns, self.net.source.size
         theta = self.listed.pick(each.theta for each in drawn).astype(dtype)
         w = np.stack([np.append(initial_w(seed, C), 0.0) for seed in seeds], axis=1).astype(dtype)
-        through = self.net.Q > self.net.P
         self.now = Learning(
             theta, zeros(dtype, weights), zeros(dtype, weights if optimiser == "adam" else 1),
             zeros(dtype, self.net.P), w, zeros(dtype, (C + 1) * self.net.Q if through else 1),
@@ -170,7 +170,7 @@ class Group:
             OPTIMISERS[optimiser], etas.reshape(1, LANES).astype(dtype), np.full((1, LANES), alpha, dtype),
             1.0 if readout_bias else 0.0, False, corrections(BETA_1, dtype), corrections(BETA_2, dtype),
         )  # fmt: skip
-        self.method = kind(architecture, self.net, drawn, number, seeds, dtype)
+        self.method = kind(architecture, self.net, self.listed, drawn, number, seeds, meta, dtype)
 
     def run(self, given: Given, begin: int) -> None:
         self.now.errors[:], self.now.counts[:] = 0.0, 0.0
