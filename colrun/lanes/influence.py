@@ -64,6 +64,8 @@ def advance(
     Q = net.Q
     for row in range(net.start.size - 1):
         first, last = net.start[row], net.start[row + 1]
+        if first == last:
+            continue
         begin = tracked.start[row]
         many, memory = tracked.start[row + 1] - begin, tracked.memory[row]
         take_local(net, steps, tracked, row, local)

@@ -5,6 +5,7 @@ every row is π = Σ_m θ_m u[source_m], and ∂s/∂θ_m = ∂s/∂π · u[sour
 
     C·W of the first layers, C·W of the second, G·C of gates (V or U, with q), G·C of gates (R)
 
+Where R h enters a gate just as V x does, its weights may be joined to the row of V, and the row of R is empty.
 Weights that exist in no lane of the group are not listed. States are numbered k·C + i; where an estimator also follows
 the readout weights, w_i comes next and w_0 last: Q numbers in all.
 """
@@ -20,6 +21,8 @@ from colrun.networks.cells import CELLS
 from colrun.networks.draw import draw_numbers, draw_weights, masks_of
 from colrun.streams import Array
 
+APART = {"gru": ("n",)}
+"""Gates in which R h does not simply add to the rest."""
 CELL_NUMBERS = {"additive": 0, "feedforward": 1, "gru": 2, "mgu": 3, "lstm": 4}
 
 
@@ -108,7 +111,9 @@ def draw(architecture: Architecture, seed: int) -> Drawn:
     return Drawn({name: value * masks[name] for name, value in theta.items()}, masks)
 
 
-def rows_and_sources(architecture: Architecture, name: str, shape: tuple[int, ...]) -> tuple[Array, Array]:
+def rows_and_sources(
+    architecture: Architecture, name: str, shape: tuple[int, ...], joined: bool
+) -> tuple[Array, Array]:
     """The row of every weight of that name, and what it multiplies, in the shape of the array."""
     C, W, inputs = architecture.columns, architecture.width, architecture.inputs
     gates = CELLS[architecture.cell].gates
@@ -120,7 +125,8 @@ def rows_and_sources(architecture: Architecture, name: str, shape: tuple[int, ..
         row = 2 * C * W + gates.index(gate) * C + at[0]
         sources = {"V": lambda: at[1], "q": lambda: np.full(shape, one), "U": lambda: f_at + at[1] * W + at[2]}
         if kind == "R":
-            return row + len(gates) * C, h_at + at[1]
+            joined = joined and gate not in APART.get(architecture.cell, ())
+            return row + (0 if joined else len(gates) * C), h_at + at[1]
         return row, sources[kind]()
     row = at[0] * W + at[1] + (C * W if kind in "Bc" else 0)
     if kind == "A":
@@ -130,16 +136,17 @@ def rows_and_sources(architecture: Architecture, name: str, shape: tuple[int, ..
 
 def layout(
     architecture: Architecture, drawn: list[Drawn], meta: bool, dtype: np.dtype[np.floating],
-    own_links: bool = False, own_features: bool = False,
+    own_links: bool = False, own_features: bool = False, joined: bool = True,
 ) -> tuple[Net, Listed]:
-    """Of LANES networks. `own_links`, `own_features`: J, or ∂s/∂π of feature layers, within columns alone."""
+    """Of LANES networks. `own_links`, `own_features`: J, or ∂s/∂π of feature layers, within columns alone; `joined`:
+    V and R of a gate in one row where they can be."""
     C, W, inputs = architecture.columns, architecture.width, architecture.inputs
     entry = CELLS[architecture.cell]
     S, G = entry.states, len(entry.gates)
     parts = []
     shapes = {name: value.shape for name, value in drawn[0].theta.items()}
     for n, (name, shape) in enumerate(shapes.items()):
-        row, source = rows_and_sources(architecture, name, shape)
+        row, source = rows_and_sources(architecture, name, shape, joined)
         some = np.any([each.masks[name] for each in drawn], axis=0).reshape(-1)
         place = np.flatnonzero(some)
         parts.append(np.stack([row.reshape(-1)[place], source.reshape(-1)[place], np.full(place.size, n), place]))
@@ -152,8 +159,8 @@ def layout(
     start = np.searchsorted(row, np.arange(rows + 1))
     column = np.concatenate([np.repeat(np.arange(C), W), np.repeat(np.arange(C), W), np.tile(np.arange(C), 2 * G)])
     z_at, f_at = inputs + 1 + C, inputs + 1 + C + C * W
-    R = np.flatnonzero(row >= 2 * C * W + G * C)
-    links = np.stack([R, row[R] - 2 * C * W - G * C, column[row[R]], source[R] - inputs - 1], axis=1)
+    R = np.flatnonzero((row >= 2 * C * W) & (source > inputs) & (source < z_at))
+    links = np.stack([R, (row[R] - 2 * C * W) % (G * C), column[row[R]], source[R] - inputs - 1], axis=1)
     if own_links:
         links = links[links[:, 2] == links[:, 3]]
     own = np.full(C * W, -1)

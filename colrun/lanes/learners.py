@@ -21,6 +21,9 @@ LEARNERS = {
 }  # fmt: skip
 """By name, whether the name takes a number."""
 
+BETWEEN, MANY = 10, 0.6
+"""rtrl brings M up to date every so many steps, if weights reach at least this share of the states."""
+
 
 def parse_learner(name: str) -> tuple[str, int]:
     """`tbptt-40` is `tbptt`, 40; 0 where there is no number."""
@@ -69,6 +72,8 @@ class Method:
     """An estimator at work on one group. What it must not forget between steps is in `memory`."""
 
     own_links = own_features = False
+    joined = True
+    """What `layout` is asked for."""
     through_lms = True
     """Whether, with meta, it follows τ = (s, w, w_0); otherwise it needs s alone."""
 
@@ -95,6 +100,9 @@ class Method:
 class Influence(Method):
     """rtrl, snap, master-user, rflo."""
 
+    def prepare(self, architecture: Architecture, drawn: list[Drawn], number: int, seeds: list[int]) -> None:
+        pass
+
     def follow(self, tracked: influence.Tracked) -> None:
         net = self.net
         self.tracked = tracked
@@ -113,13 +121,6 @@ class Influence(Method):
             self.net, rule, now, self.steps, self.tracked, self.memory["M"], self.feedback(now), self.work,
             *given.stream, begin,
         )  # fmt: skip
-
-
-class RTRL(Influence):
-    def prepare(self, architecture: Architecture, drawn: list[Drawn], number: int, seeds: list[int]) -> None:
-        sets = reach.reached_sets(architecture, self.net, drawn, self.net.C)
-        sets = np.repeat(sets.any(2, keepdims=True), LANES, axis=2)  # what a lane does not reach stays 0 by itself
-        self.follow(reach.track(self.net, sets, None, True, self.dtype, False))
 
 
 class SnAp(Influence):
@@ -164,6 +165,34 @@ class Window(Method):
 
     def run(self, rule: Any, now: Any, given: Given, begin: int) -> None:
         window.run_sliding(self.net, rule, now, self.steps, self.slots, self.work, *given.stream, begin)
+
+
+class RTRL(Window):
+    """By M alone where weights reach few states, by M and a window where they reach many."""
+
+    def prepare(self, architecture: Architecture, drawn: list[Drawn], number: int, seeds: list[int]) -> None:
+        net = self.net
+        sets = reach.reached_sets(architecture, net, drawn, net.C).any(2, keepdims=True)
+        sets = np.repeat(sets, LANES, axis=2)  # what a lane does not reach stays 0 by itself
+        tracked = reach.track(net, sets, None, True, self.dtype, False)
+        self.by_influence: Influence | None = None
+        if number == 0 and np.diff(tracked.start).mean() < MANY * net.Q:
+            self.by_influence = Influence(architecture, net, self.listed, drawn, number, seeds, self.meta, self.dtype)
+            self.by_influence.follow(tracked)
+            self.memory = self.by_influence.memory
+            return
+        super().prepare(architecture, drawn, number or BETWEEN, seeds)
+        self.memory["M"] = zeros(self.dtype, net.source.size * net.Q)
+        sizes = (self.slots + 1) * net.Q**2, self.slots * net.Q, 2 * net.Q
+        self.folding = tuple(zeros(self.dtype, size) for size in sizes)
+
+    def run(self, rule: Any, now: Any, given: Given, begin: int) -> None:
+        if self.by_influence is not None:
+            self.by_influence.run(rule, now, given, begin)
+            return
+        window.run_exact(
+            self.net, rule, now, self.steps, self.slots, self.work, self.memory["M"], self.folding, *given.stream, begin
+        )
 
 
 class Blocks(Window):
@@ -222,6 +251,8 @@ class NoBackTrack(RankOne):
 
 
 class KFRTRL(Method):
+    joined = False  # V and R are matrices of their own
+
     def prepare(self, architecture: Architecture, drawn: list[Drawn], number: int, seeds: list[int]) -> None:
         net, units, gates = self.net, self.net.C * self.net.W, self.net.G * self.net.C
         last = 2 * units + gates * (2 if architecture.recurrent else 1)

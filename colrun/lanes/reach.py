@@ -80,7 +80,7 @@ def track(net: Net, sets: Array, w_sets: Array | None, all_w: bool, dtype: np.dt
         local += [place.get(state, -1) for state in here]
         kept += keeps
         fresh.append(here != before)
-        before = here
+        before = here if net.start[row + 1] > net.start[row] else before  # empty rows are skipped
         start.append(len(states))
         memory.append(memory[-1] + len(here) * int(net.start[row + 1] - net.start[row]))
     mask = np.array(kept).astype(dtype).reshape(-1, LANES)

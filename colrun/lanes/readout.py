@@ -5,13 +5,15 @@ from typing import NamedTuple
 import numpy as np
 
 from colrun.lanes.layout import Net
-from colrun.lanes.vectors import LANES, absolute, all_within, below, fma, kernel, load, same, sqrt, store, widen
+from colrun.lanes.vectors import LANES, absolute, all_within, below, fma, fast_sqrt, is_single, kernel, load, quotient, same, sqrt, store, widen
 from colrun.streams import Array
 
 OPTIMISERS = {"sgd": 0, "rmsprop": 1, "adam": 2, "sum": 3}
 """`sum` moves nothing and adds up the gradient in v: a learner with a step size of 0 whose gradient is asked for."""
 LARGEST_ERROR = 1000.0
 BETA_1, BETA_2, SMALL = 0.9, 0.999, 1e-8
+TINY = 1e-36
+"""Where v is 0 so is ĝ; 1/√v must be finite then."""
 CORRECTED = 40_000
 """Updates after which bias corrections are 1 to the last bit: 0.999^40000 = 4e-18."""
 
@@ -161,5 +163,9 @@ def optimise(net: Net, rule: Rule, now: Learning, gradient: Array, flag: Array, 
                 moment = fma(share_1, g - moment, moment)
                 store(now.m, m, moment)
                 g = flags * moment * first
-            g = g / (sqrt(v * second) + SMALL)
+            if is_single(v):  # g / (√v̂ + ε) by 1/√v̂, for which machines have a fast estimate
+                root = quotient(1.0, fast_sqrt(fma(v, second, TINY)))
+                g = quotient(g * root, fma(root, SMALL, 1.0))
+            else:
+                g = g / (sqrt(v * second) + SMALL)
         store(now.theta, m, fma(0.0 - eta, g, load(now.theta, m)))

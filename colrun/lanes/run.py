@@ -156,7 +156,9 @@ class Group:
     ) -> None:  # fmt: skip
         kind = METHODS[choose(family, METHODS, "learner")]
         through = meta and kind.through_lms
-        self.net, self.listed = layout(architecture, drawn, through, dtype, kind.own_links, kind.own_features)
+        self.net, self.listed = layout(
+            architecture, drawn, through, dtype, kind.own_links, kind.own_features, kind.joined
+        )
         C, weights = architecture.columns, self.net.source.size
         theta = self.listed.pick(each.theta for each in drawn).astype(dtype)
         w = np.stack([np.append(initial_w(seed, C), 0.0) for seed in seeds], axis=1).astype(dtype)
