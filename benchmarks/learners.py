@@ -1,6 +1,6 @@
 """Microseconds per step of the plain loop and, per lane, of the lanes: alternating rounds in one process, one core.
 
-    python benchmarks/learners.py [--rounds 7] [--steps 2000]
+python benchmarks/learners.py [--rounds 7] [--steps 2000]
 """
 
 import argparse
@@ -26,13 +26,14 @@ def main() -> None:
     options.add_argument("--steps", type=int, default=2000)
     options.add_argument("--groups", type=int, default=2)
     given = options.parse_args()
-    print(f"{'learner':12s} {'plain µs':>22s} {'lanes µs':>22s}   times as fast   mean squared errors")
+    heads = ("plain, libm's tanh, µs", "plain, vectorised, µs", "lanes µs")
+    print(f"{'learner':12s} {heads[0]:>24s} {heads[1]:>24s} {heads[2]:>24s}   times as fast     mean squared errors")
     for name in KINDS:
         measure(name, given.rounds, given.steps, given.groups * LANES)
 
 
 def measure(name: str, rounds: int, steps: int, lanes: int) -> None:
-    architecture = Architecture.of("mgu", C, 0, "dense", INPUTS, "practical", least_width=0)
+    architecture = Architecture.for_learners("mgu", C, 0, "dense", INPUTS, "practical")
     seeds = list(range(lanes))
     streams = [stream(TASK, seed, steps, INPUTS) for seed in seeds]
     x, y, counted = (np.stack([getattr(each, part) for each in streams], -1) for part in ("x", "y", "counted"))
@@ -45,14 +46,15 @@ def measure(name: str, rounds: int, steps: int, lanes: int) -> None:
     kind, window = KINDS[name]
     found = {}
 
-    def plain() -> None:
-        found["plain"] = plain_learner.run(kind, window, theta.copy(), w.copy(), *one, ETA, 0.2 / (C + 1))
+    def plain(libm: bool) -> None:
+        found["plain"] = plain_learner.run(kind, window, libm, theta.copy(), w.copy(), *one, ETA, 0.2 / (C + 1))
 
-    plain()
+    plain(False)
     Lanes(architecture, name, seeds, [ETA] * lanes).run(x[:20], y[:20], counted[:20])
-    times: dict[str, list[float]] = {"plain": [], "lanes": []}
+    times: dict[str, list[float]] = {"libm": [], "plain": [], "lanes": []}
     for _ in range(rounds):
-        times["plain"].append(timed(plain) / steps)
+        times["libm"].append(timed(lambda: plain(True)) / steps)
+        times["plain"].append(timed(lambda: plain(False)) / steps)
         made = Lanes(architecture, name, seeds, [ETA] * lanes)
 
         def run(made: Lanes = made) -> None:
@@ -60,12 +62,11 @@ def measure(name: str, rounds: int, steps: int, lanes: int) -> None:
             found["lanes"] = (sums.errors / sums.counts)[0]
 
         times["lanes"].append(timed(run) / steps / lanes)
-    shown = {
-        who: f"{1e6 * np.median(each):.3f} ({1e6 * min(each):.3f} … {1e6 * max(each):.3f})" for who, each in times.items()
-    }
-    ratio = np.median(times["plain"]) / np.median(times["lanes"])
+    shown = [f"{1e6 * np.median(each):.3f} ({1e6 * min(each):.3f} … {1e6 * max(each):.3f})" for each in times.values()]
+    lanes_take = np.median(times["lanes"])
+    ratios = " and ".join(f"{np.median(times[who]) / lanes_take:.2f}" for who in ("libm", "plain"))
     errors = f"{found['plain']:.6f} {found['lanes']:.6f}"
-    print(f"{name:12s} {shown['plain']:>22s} {shown['lanes']:>22s}   {ratio:13.2f}   {errors}", flush=True)
+    print(f"{name:12s} {shown[0]:>24s} {shown[1]:>24s} {shown[2]:>24s}   {ratios:>15s}   {errors}", flush=True)
 
 
 def timed(call: Callable[[], None]) -> float:

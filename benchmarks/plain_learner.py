@@ -1,11 +1,12 @@
 """One learner in a plain numba loop, the reference that the lanes are measured against (LEARNING.md section 7).
 
-The same arithmetic as the lanes, for one run: an mgu network without feature layers and without masks, rmsprop, LMS with
-a bias; rtrl, master-user and tbptt-k. Loops run over rows of contiguous numbers in float32, so that LLVM vectorises
-them (`fastmath`), tanh and the logistic function included; nothing is allocated within the loop over steps, and sums
-over states are written out for five states at a time.
+The same arithmetic as the lanes, for one run: an mgu network without feature layers and without masks, rmsprop, LMS
+with a bias; rtrl, master-user and tbptt-k. Loops run over rows of contiguous numbers in float32, so that LLVM
+vectorises them (`fastmath`), tanh and the logistic function included; nothing is allocated within the loop over steps,
+and sums over states are written out for five states at a time.
 """
 
+import math
 from typing import Any
 
 import numba
@@ -33,8 +34,13 @@ def expm1(x: Any) -> Any:
 
 
 @compiled
-def run(kind: int, k: int, theta: Array, w: Array, x: Array, y: Array, counted: Array, eta: float, alpha: float) -> float:
-    """Mean squared error over counted steps. θ is (2, C, inputs + 1 + C): gate, column, what it sees."""
+def run(
+    kind: int, k: int, libm: bool, theta: Array, w: Array, x: Array, y: Array, counted: Array, eta: float, alpha: float
+) -> float:
+    """Mean squared error over counted steps. θ is (2, C, inputs + 1 + C): gate, column, what it sees.
+
+    `libm`: gates by the library's tanh and exp, as one would write them, instead of series that LLVM can vectorise.
+    """
     one, two = np.float32(1), np.float32(2)
     _, C, n = theta.shape
     inputs, flat = n - 1 - C, theta.size
@@ -64,11 +70,15 @@ def run(kind: int, k: int, theta: Array, w: Array, x: Array, y: Array, counted: 
                 a += theta[0, i, m] * u[slot, m]
                 b += theta[1, i, m] * u[slot, m]
             gate[i], cand[i] = a, b
-        for i in range(filled):
-            gate[i] = one / (expm1(-gate[i]) + two)
-        for i in range(filled):
-            f = expm1(two * cand[i])
-            cand[i] = f / (f + two)
+        if libm:
+            for i in range(C):
+                gate[i], cand[i] = one / (one + math.exp(-gate[i])), math.tanh(cand[i])
+        else:
+            for i in range(filled):
+                gate[i] = one / (expm1(-gate[i]) + two)
+            for i in range(filled):
+                f = expm1(two * cand[i])
+                cand[i] = f / (f + two)
         for i in range(C):
             by[slot, 0, i] = gate[i] * (one - gate[i]) * (h[i] - cand[i])
             by[slot, 1, i] = (one - gate[i]) * (one - cand[i] * cand[i])
@@ -88,7 +98,13 @@ def run(kind: int, k: int, theta: Array, w: Array, x: Array, y: Array, counted: 
         if kind == RTRL:
             for i in range(C):
                 for j in range(0, C - 4, 5):
-                    a, b, c, d, f = J[slot, i, j], J[slot, i, j + 1], J[slot, i, j + 2], J[slot, i, j + 3], J[slot, i, j + 4]
+                    a, b, c, d, f = (
+                        J[slot, i, j],
+                        J[slot, i, j + 1],
+                        J[slot, i, j + 2],
+                        J[slot, i, j + 3],
+                        J[slot, i, j + 4],
+                    )
                     if j == 0:
                         for m in range(flat):
                             new[i, m] = a * M[0, m] + b * M[1, m] + c * M[2, m] + d * M[3, m] + f * M[4, m]

@@ -70,10 +70,14 @@ class Network:
             f = torch.relu(torch.einsum("cwv,cv->cw", at["B"], z) + at["c"] + bumps.get("second", 0))
         a, r, by_gate = [], [], []
         for gate in self.gates:
-            into = torch.einsum("cm,m->c", at[f"V.{gate}"], x) if W == 0 else torch.einsum("ijw,jw->i", at[f"U.{gate}"], f)
+            into = (
+                torch.einsum("cm,m->c", at[f"V.{gate}"], x) if W == 0 else torch.einsum("ijw,jw->i", at[f"U.{gate}"], f)
+            )
             a.append(into + at.get(f"q.{gate}", torch.zeros(C)))
             r.append(at[f"R.{gate}"] @ h if f"R.{gate}" in at else torch.zeros(C, dtype=torch.float64))
-            by_gate.append(torch.cat([x if W == 0 else f.reshape(-1), torch.ones(1, dtype=torch.float64)]).expand(C, -1))
+            by_gate.append(
+                torch.cat([x if W == 0 else f.reshape(-1), torch.ones(1, dtype=torch.float64)]).expand(C, -1)
+            )
         seen["a"], seen["r"] = torch.stack(by_gate), h.expand(len(self.gates), C, C)
         return Inside(self.cell(torch.stack(a) + bumps.get("a", 0), torch.stack(r) + bumps.get("r", 0), before), seen)
 
@@ -98,7 +102,9 @@ def full(outputs: Tensor, inputs: list[Tensor]) -> list[Tensor]:
     rows = torch.eye(outputs.numel(), dtype=torch.float64)
     grads = torch.autograd.grad(outputs, inputs, rows, is_grads_batched=True, allow_unused=True, retain_graph=True)
     return [
-        torch.zeros(outputs.numel(), value.numel(), dtype=torch.float64) if grad is None else grad.reshape(len(rows), -1)
+        torch.zeros(outputs.numel(), value.numel(), dtype=torch.float64)
+        if grad is None
+        else grad.reshape(len(rows), -1)
         for value, grad in zip(inputs, grads, strict=True)
     ]
 
@@ -172,7 +178,9 @@ class Learner:
         delta = y - self.readout(tau_t[P:], tau_t[:C])
         (on_loss,) = torch.autograd.grad(0.5 * delta**2, tau_t)
         s_tm1, self.s = self.s, after[:P].detach()
-        now = Now(self.t, counted, delta.detach(), self.s, s_tm1, self.w, x, y, self.theta, local, J[:, :Q], on_loss[:Q])
+        now = Now(
+            self.t, counted, delta.detach(), self.s, s_tm1, self.w, x, y, self.theta, local, J[:, :Q], on_loss[:Q]
+        )
         gradient = self.estimate(now)
         if counted:
             self.errors += float(delta.detach()) ** 2

@@ -14,7 +14,7 @@ from tests.learning_oracle import Inside, Learner, Now, full, signs
 Estimate = Callable[[Now], Tensor | None]
 
 
-def rtrl(learner: Learner, _: int) -> Estimate:
+def rtrl(_: Learner, __: int) -> Estimate:
     M = torch.zeros(0)
 
     def estimate(now: Now) -> Tensor | None:
@@ -25,7 +25,7 @@ def rtrl(learner: Learner, _: int) -> Estimate:
     return estimate
 
 
-def tbptt(learner: Learner, window: int) -> Estimate:
+def tbptt(_: Learner, window: int) -> Estimate:
     past: list[Now] = []
 
     def estimate(now: Now) -> Tensor | None:
@@ -39,7 +39,7 @@ def tbptt(learner: Learner, window: int) -> Estimate:
     return estimate
 
 
-def tbptt_block(learner: Learner, window: int) -> Estimate:
+def tbptt_block(_: Learner, window: int) -> Estimate:
     past: list[Now] = []
 
     def estimate(now: Now) -> Tensor | None:
@@ -61,7 +61,7 @@ def tbptt_block(learner: Learner, window: int) -> Estimate:
 
 def tbptt_replay(learner: Learner, window: int) -> Estimate:
     past: list[Now] = []
-    C, P = learner.net.C, learner.net.P
+    C = learner.net.C
 
     def estimate(now: Now) -> Tensor | None:
         past.append(now)
@@ -75,7 +75,6 @@ def tbptt_replay(learner: Learner, window: int) -> Estimate:
         y = learner.readout(w, s[:C])
         return -now.delta * torch.autograd.grad(y, theta)[0] if now.counted else None
 
-    assert P
     return estimate
 
 
@@ -157,9 +156,7 @@ def snap(learner: Learner, order: int) -> Estimate:
             here = {i}
             if name in "AbBc":
                 units = [place[1]] if name in "Bc" else range(W)
-                here = {
-                    k for k in range(C) for gate in net.gates for unit in units if masks[f"U.{gate}"][k, i, unit]
-                }
+                here = {k for k in range(C) for gate in net.gates for unit in units if masks[f"U.{gate}"][k, i, unit]}
             for _ in range(min(order, C + 1) - 1):
                 here = set().union(*(feeds[j] for j in here)) if here else here
             found.append(here)
@@ -249,7 +246,7 @@ def kf_rtrl(learner: Learner, _: int) -> Estimate:
             exists = (places[0] >= 0) * net.mask[places[0].clamp(min=0)]
             u, A = pairs[n]
             seen = inside.seen[kind][index].detach() * exists
-            local = D[kind].reshape(P, *sizes[kind])[(slice(None), *index)].reshape(P, -1)
+            local = D[kind].reshape(P, *sizes[kind]).movedim(0, -1)[index].movedim(-1, 0).reshape(P, -1)
             local = torch.cat([local, torch.zeros(Q - P, local.shape[1]).double()])
             moved = now.J @ A
             p1, p1_inverse = ratio(moved.norm(), u.norm())
@@ -264,8 +261,8 @@ def kf_rtrl(learner: Learner, _: int) -> Estimate:
     return estimate
 
 
-def frozen(learner: Learner, _: int) -> Estimate:
-    return lambda now: None  # noqa: ARG005
+def frozen(_: Learner, __: int) -> Estimate:
+    return lambda _: None
 
 
 ESTIMATORS: dict[str, Callable[[Learner, int], Estimate]] = {

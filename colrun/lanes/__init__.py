@@ -7,7 +7,7 @@ neighbours, and groups are filled up with copies that nobody reads.
     layout.py      which weights there are, as lists of rows: what each weight multiplies, what it enters
     forward.py     one step of the networks, with the derivatives of the states
     readout.py     prediction, LMS and its derivatives, divergence; the optimisers
-    influence.py, window.py, rank_one.py, kronecker.py, groups.py     the estimators
-    learners.py    which estimator is run by which kernel, with what memory
+    influence.py, window.py, exact.py, rank_one.py, kronecker.py, groups.py     the estimators
+    learners.py    which estimator is run by which kernel, with what memory (method.py: what they share)
     run.py         `Lanes`, what others use
 """

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from colrun.lanes.layout import Net
-from colrun.lanes.vectors import Vector, below, fma, floor, is_single, inlined, kernel, load, same, store, two_to
+from colrun.lanes.vectors import Vector, below, floor, fma, inlined, is_single, kernel, load, same, store, two_to
 from colrun.streams import Array
 
 LOG2_E = 1.4426950408889634

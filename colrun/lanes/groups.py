@@ -5,11 +5,11 @@ are gone through one by one.
 """
 
 from colrun.lanes.forward import Steps, forward, jacobian
+from colrun.lanes.kronecker import local_by_row
 from colrun.lanes.layout import Net
 from colrun.lanes.readout import Learning, Rule, judge, learn_w, optimise, predict
-from colrun.lanes.vectors import LANES, kernel, load, same, store
+from colrun.lanes.vectors import LANES, kernel
 from colrun.lanes.window import enter
-from colrun.lanes.kronecker import local_by_row
 from colrun.streams import Array
 
 

@@ -123,11 +123,12 @@ def rows_and_sources(
     kind, _, gate = name.partition(".")
     if gate:
         row = 2 * C * W + gates.index(gate) * C + at[0]
-        sources = {"V": lambda: at[1], "q": lambda: np.full(shape, one), "U": lambda: f_at + at[1] * W + at[2]}
         if kind == "R":
             joined = joined and gate not in APART.get(architecture.cell, ())
             return row + (0 if joined else len(gates) * C), h_at + at[1]
-        return row, sources[kind]()
+        if kind == "q":
+            return row, np.full(shape, one)
+        return row, at[1] if kind == "V" else f_at + at[1] * W + at[2]
     row = at[0] * W + at[1] + (C * W if kind in "Bc" else 0)
     if kind == "A":
         return row, np.where(at[2] == inputs, h_at + at[0], at[2])
@@ -135,8 +136,13 @@ def rows_and_sources(
 
 
 def layout(
-    architecture: Architecture, drawn: list[Drawn], meta: bool, dtype: np.dtype[np.floating],
-    own_links: bool = False, own_features: bool = False, joined: bool = True,
+    architecture: Architecture,
+    drawn: list[Drawn],
+    meta: bool,
+    dtype: np.dtype[np.floating],
+    own_links: bool = False,
+    own_features: bool = False,
+    joined: bool = True,
 ) -> tuple[Net, Listed]:
     """Of LANES networks. `own_links`, `own_features`: J, or ∂s/∂π of feature layers, within columns alone; `joined`:
     V and R of a gate in one row where they can be."""

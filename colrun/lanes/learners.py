@@ -6,11 +6,9 @@ from typing import Any
 import numpy as np
 
 from colrun.errors import InvalidValueError, choose, shown
-from colrun.lanes import groups, influence, kronecker, rank_one, reach, window
-from colrun.lanes.forward import Steps
-from colrun.lanes.layout import Drawn, Listed, Net
+from colrun.lanes import exact, groups, influence, kronecker, rank_one, reach, window
+from colrun.lanes.method import Given, Method, Setting, new_steps, zeros
 from colrun.lanes.vectors import LANES
-from colrun.networks.architecture import Architecture
 from colrun.networks.draw import initial_w
 from colrun.streams import Array, stream
 
@@ -21,7 +19,7 @@ LEARNERS = {
 }  # fmt: skip
 """By name, whether the name takes a number."""
 
-BETWEEN, MANY = 10, 0.6
+BETWEEN, MANY = 8, 0.6
 """rtrl brings M up to date every so many steps, if weights reach at least this share of the states."""
 
 
@@ -42,65 +40,10 @@ def parse_learner(name: str) -> tuple[str, int]:
     return family, number
 
 
-class Given:
-    """Consecutive steps of one group: x (steps, inputs, LANES), y and counted (steps, LANES), noise (steps, …, LANES)."""
-
-    def __init__(self, x: Array, y: Array, counted: Array, noise: Array) -> None:
-        self.x, self.y, self.counted, self.noise = x, y, counted, noise
-        self.any_counted = counted.any(1)
-
-    @property
-    def stream(self) -> tuple[Array, ...]:
-        return self.x, self.y, self.counted, self.any_counted
-
-
-def zeros(dtype: np.dtype[np.floating], *shape: int) -> Array:
-    """(…, LANES)"""
-    return np.zeros((*shape, LANES), dtype)
-
-
-def new_steps(net: Net, slots: int, dtype: np.dtype[np.floating]) -> Steps:
-    gates, D = net.G * net.C, int(net.D_start[-1])
-    sizes = (
-        slots * net.seen, gates, gates, slots * gates * net.S, slots * gates * net.S,
-        slots * net.S**2 * net.C, slots * D, slots * D, slots * net.Q**2,
-    )  # fmt: skip
-    return Steps(*(zeros(dtype, size) for size in sizes))
-
-
-class Method:
-    """An estimator at work on one group. What it must not forget between steps is in `memory`."""
-
-    own_links = own_features = False
-    joined = True
-    """What `layout` is asked for."""
-    through_lms = True
-    """Whether, with meta, it follows τ = (s, w, w_0); otherwise it needs s alone."""
-
-    def __init__(
-        self, architecture: Architecture, net: Net, listed: Listed, drawn: list[Drawn], number: int, seeds: list[int],
-        meta: bool, dtype: np.dtype[np.floating],
-    ) -> None:  # fmt: skip
-        self.net, self.listed, self.meta, self.dtype = net, listed, meta, dtype
-        self.memory: dict[str, Array] = {}
-        self.prepare(architecture, drawn, number, seeds)
-
-    def prepare(self, architecture: Architecture, drawn: list[Drawn], number: int, seeds: list[int]) -> None:
-        raise NotImplementedError
-
-    def run(self, rule: Any, now: Any, given: Given, begin: int) -> None:
-        raise NotImplementedError
-
-    @property
-    def noise(self) -> int:
-        """How many signs a step takes."""
-        return 0
-
-
 class Influence(Method):
     """rtrl, snap, master-user, rflo."""
 
-    def prepare(self, architecture: Architecture, drawn: list[Drawn], number: int, seeds: list[int]) -> None:
+    def prepare(self, of: Setting) -> None:
         pass
 
     def follow(self, tracked: influence.Tracked) -> None:
@@ -124,27 +67,29 @@ class Influence(Method):
 
 
 class SnAp(Influence):
-    def prepare(self, architecture: Architecture, drawn: list[Drawn], number: int, seeds: list[int]) -> None:
-        sets = reach.reached_sets(architecture, self.net, drawn, number)
-        self.follow(reach.track(self.net, sets, sets, number > 1, self.dtype, False))
+    def prepare(self, of: Setting) -> None:
+        sets = reach.reached_sets(of.architecture, self.net, of.drawn, of.number)
+        self.follow(reach.track(self.net, sets, sets, of.number > 1, self.dtype, False))
 
 
 class MasterUser(Influence):
     own_links = own_features = True
     leak = False
 
-    def prepare(self, architecture: Architecture, drawn: list[Drawn], number: int, seeds: list[int]) -> None:
+    def prepare(self, of: Setting) -> None:  # noqa: ARG002
         self.follow(reach.track(self.net, reach.own_sets(self.net), None, False, self.dtype, self.leak))
 
 
 class RFLO(MasterUser):
     leak, through_lms = True, False
 
-    def prepare(self, architecture: Architecture, drawn: list[Drawn], number: int, seeds: list[int]) -> None:
-        super().prepare(architecture, drawn, number, seeds)
-        self.random = np.stack([initial_w(seed, self.net.C, "rflo.feedback") for seed in seeds], 1).astype(self.dtype)
+    def prepare(self, of: Setting) -> None:
+        super().prepare(of)
+        self.random = np.stack([initial_w(seed, self.net.C, "rflo.feedback") for seed in of.seeds], 1).astype(
+            self.dtype
+        )
 
-    def feedback(self, now: Any) -> Array:
+    def feedback(self, now: Any) -> Array:  # noqa: ARG002
         return self.random
 
 
@@ -155,9 +100,9 @@ class SymmetricRFLO(MasterUser):
 class Window(Method):
     """tbptt; elman is its window of 1."""
 
-    def prepare(self, architecture: Architecture, drawn: list[Drawn], number: int, seeds: list[int]) -> None:
+    def prepare(self, of: Setting) -> None:
         net = self.net
-        self.slots = max(number, 1)
+        self.slots = max(of.number, 1)
         self.steps = new_steps(net, self.slots, self.dtype)
         sizes = net.source.size, 1, 1, 2, net.Q, net.Q, self.slots * (net.start.size - 1)
         self.work = tuple(zeros(self.dtype, size) for size in sizes)
@@ -170,18 +115,18 @@ class Window(Method):
 class RTRL(Window):
     """By M alone where weights reach few states, by M and a window where they reach many."""
 
-    def prepare(self, architecture: Architecture, drawn: list[Drawn], number: int, seeds: list[int]) -> None:
+    def prepare(self, of: Setting) -> None:
         net = self.net
-        sets = reach.reached_sets(architecture, net, drawn, net.C).any(2, keepdims=True)
+        sets = reach.reached_sets(of.architecture, net, of.drawn, net.C).any(2, keepdims=True)
         sets = np.repeat(sets, LANES, axis=2)  # what a lane does not reach stays 0 by itself
         tracked = reach.track(net, sets, None, True, self.dtype, False)
         self.by_influence: Influence | None = None
-        if number == 0 and np.diff(tracked.start).mean() < MANY * net.Q:
-            self.by_influence = Influence(architecture, net, self.listed, drawn, number, seeds, self.meta, self.dtype)
+        if of.number == 0 and np.diff(tracked.start).mean() < MANY * net.Q:
+            self.by_influence = Influence(of)
             self.by_influence.follow(tracked)
             self.memory = self.by_influence.memory
             return
-        super().prepare(architecture, drawn, number or BETWEEN, seeds)
+        super().prepare(of._replace(number=BETWEEN))
         self.memory["M"] = zeros(self.dtype, net.source.size * net.Q)
         sizes = (self.slots + 1) * net.Q**2, self.slots * net.Q, 2 * net.Q
         self.folding = tuple(zeros(self.dtype, size) for size in sizes)
@@ -190,14 +135,14 @@ class RTRL(Window):
         if self.by_influence is not None:
             self.by_influence.run(rule, now, given, begin)
             return
-        window.run_exact(
+        exact.run(
             self.net, rule, now, self.steps, self.slots, self.work, self.memory["M"], self.folding, *given.stream, begin
         )
 
 
 class Blocks(Window):
-    def prepare(self, architecture: Architecture, drawn: list[Drawn], number: int, seeds: list[int]) -> None:
-        super().prepare(architecture, drawn, number, seeds)
+    def prepare(self, of: Setting) -> None:
+        super().prepare(of)
         self.memory["losses"] = zeros(self.dtype, self.slots * self.net.Q + 1)
 
     def run(self, rule: Any, now: Any, given: Given, begin: int) -> None:
@@ -207,8 +152,8 @@ class Blocks(Window):
 
 
 class Replay(Window):
-    def prepare(self, architecture: Architecture, drawn: list[Drawn], number: int, seeds: list[int]) -> None:
-        super().prepare(architecture, drawn, number, seeds)
+    def prepare(self, of: Setting) -> None:
+        super().prepare(of)
         net = self.net
         sizes = {"s": net.P, "w": net.C + 1, "x": net.inputs, "y": 1, "counted": 1}
         self.memory = {f"past_{name}": zeros(self.dtype, self.slots * size) for name, size in sizes.items()}
@@ -228,7 +173,7 @@ class RankOne(Method):
 
     each = False
 
-    def prepare(self, architecture: Architecture, drawn: list[Drawn], number: int, seeds: list[int]) -> None:
+    def prepare(self, of: Setting) -> None:  # noqa: ARG002
         net, rows = self.net, self.net.start.size - 1
         self.steps = new_steps(net, 1, self.dtype)
         self.memory = {"tangent": zeros(self.dtype, net.Q), "theta_tilde": zeros(self.dtype, net.source.size)}
@@ -253,9 +198,9 @@ class NoBackTrack(RankOne):
 class KFRTRL(Method):
     joined = False  # V and R are matrices of their own
 
-    def prepare(self, architecture: Architecture, drawn: list[Drawn], number: int, seeds: list[int]) -> None:
+    def prepare(self, of: Setting) -> None:
         net, units, gates = self.net, self.net.C * self.net.W, self.net.G * self.net.C
-        last = 2 * units + gates * (2 if architecture.recurrent else 1)
+        last = 2 * units + gates * (2 if of.architecture.recurrent else 1)
         self.first_row = np.concatenate([np.arange(0, 2 * units, max(net.W, 1)), np.arange(2 * units, last + 1)])
         inputs = net.start[self.first_row[:-1] + 1] - net.start[self.first_row[:-1]]
         self.u_start = np.concatenate([[0], np.cumsum(inputs)])
@@ -279,11 +224,11 @@ class KFRTRL(Method):
 class Groups(Method):
     through_lms = False
 
-    def prepare(self, architecture: Architecture, drawn: list[Drawn], number: int, seeds: list[int]) -> None:
+    def prepare(self, of: Setting) -> None:
         net = self.net
         owners = [
             {name: stream(seed, f"groups.{name}").integers(0, net.C, value.shape) for name, value in each.theta.items()}
-            for seed, each in zip(seeds, drawn, strict=True)
+            for seed, each in zip(of.seeds, of.drawn, strict=True)
         ]
         self.owner = self.listed.pick(owners)
         self.steps = new_steps(net, 1, self.dtype)
@@ -304,7 +249,7 @@ class Frozen(Method):
     own_links = own_features = True
     through_lms = False
 
-    def prepare(self, architecture: Architecture, drawn: list[Drawn], number: int, seeds: list[int]) -> None:
+    def prepare(self, of: Setting) -> None:  # noqa: ARG002
         self.steps = new_steps(self.net, 1, self.dtype)
         self.work = tuple(zeros(self.dtype, 1) for _ in range(2))
 

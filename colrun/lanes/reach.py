@@ -52,10 +52,12 @@ def _reached(architecture: Architecture, net: Net, masks: dict[str, Array], orde
     return found
 
 
-def track(net: Net, sets: Array, w_sets: Array | None, all_w: bool, dtype: np.dtype[np.floating], leak: bool) -> Tracked:
+def track(
+    net: Net, sets: Array, w_sets: Array | None, all_w: bool, dtype: np.dtype[np.floating], leak: bool
+) -> Tracked:
     """What rows follow, from sets of columns (rows, C, LANES); of w the same sets, or all with w_0."""
     C, S, P, rows = net.C, net.S, net.P, net.start.size - 1
-    some = sets.any(2)
+    some = np.asarray(sets.any(2))
     start, states, local, kept, fresh, memory = [0], [], [], [], [], [0]
     before: list[int] = []
     units, gates = C * net.W, net.G * C
@@ -84,5 +86,5 @@ def track(net: Net, sets: Array, w_sets: Array | None, all_w: bool, dtype: np.dt
         start.append(len(states))
         memory.append(memory[-1] + len(here) * int(net.start[row + 1] - net.start[row]))
     mask = np.array(kept).astype(dtype).reshape(-1, LANES)
-    whole = (np.array(each, dtype=np.int64) for each in (start, states, local))
-    return Tracked(*whole, np.array(fresh), np.array(memory, dtype=np.int64), mask, not bool(mask.all()), leak)
+    lists = [np.array(each, dtype=np.int64) for each in (start, states, local, memory)]
+    return Tracked(lists[0], lists[1], lists[2], np.array(fresh), lists[3], mask, not bool(mask.all()), leak)

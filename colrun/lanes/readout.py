@@ -5,7 +5,22 @@ from typing import NamedTuple
 import numpy as np
 
 from colrun.lanes.layout import Net
-from colrun.lanes.vectors import LANES, absolute, all_within, below, fma, fast_sqrt, is_single, kernel, load, quotient, same, sqrt, store, widen
+from colrun.lanes.vectors import (
+    LANES,
+    absolute,
+    all_within,
+    below,
+    fast_sqrt,
+    fma,
+    is_single,
+    kernel,
+    load,
+    quotient,
+    same,
+    sqrt,
+    store,
+    widen,
+)
 from colrun.streams import Array
 
 OPTIMISERS = {"sgd": 0, "rmsprop": 1, "adam": 2, "sum": 3}

@@ -6,7 +6,8 @@ import numpy as np
 
 from colrun.errors import InvalidValueError, choose
 from colrun.lanes.layout import Drawn, draw, layout
-from colrun.lanes.learners import METHODS, Given, parse_learner, zeros
+from colrun.lanes.learners import METHODS, parse_learner
+from colrun.lanes.method import Given, Setting, zeros
 from colrun.lanes.readout import BETA_1, BETA_2, OPTIMISERS, Learning, Rule, corrections
 from colrun.lanes.vectors import LANES
 from colrun.networks.architecture import Architecture
@@ -172,7 +173,7 @@ class Group:
             OPTIMISERS[optimiser], etas.reshape(1, LANES).astype(dtype), np.full((1, LANES), alpha, dtype),
             1.0 if readout_bias else 0.0, False, corrections(BETA_1, dtype), corrections(BETA_2, dtype),
         )  # fmt: skip
-        self.method = kind(architecture, self.net, self.listed, drawn, number, seeds, meta, dtype)
+        self.method = kind(Setting(architecture, self.net, self.listed, drawn, seeds, number, meta, dtype))
 
     def run(self, given: Given, begin: int) -> None:
         self.now.errors[:], self.now.counts[:] = 0.0, 0.0

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any, cast
 
 import numba
-from llvmlite import ir
+from llvmlite import ir  # type: ignore[import-untyped]
 from numba.core import cgutils, types
 from numba.extending import intrinsic, models, overload, register_model
 
@@ -19,7 +19,13 @@ Vector = Any
 """In signatures of kernels: a vector."""
 
 
-OPTIONS: dict[str, Any] = {"cache": True, "fastmath": {"contract"}, "error_model": "numpy", "nogil": True, "_nrt": False}
+OPTIONS: dict[str, Any] = {
+    "cache": True,
+    "fastmath": {"contract"},
+    "error_model": "numpy",
+    "nogil": True,
+    "_nrt": False,
+}
 """Products and sums may be fused, but the order of sums stays. Nothing is allocated, so arrays need not be counted."""
 
 
@@ -33,17 +39,22 @@ def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
     return cast(Callable[..., Any], numba.njit(**OPTIONS, forceinline=True)(function))
 
 
-class VectorType(types.Type):  # type: ignore[misc]
+def emitted(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Of a function that gives LLVM's code for a call: called within kernels only."""
+    return cast(Callable[..., Any], intrinsic(function))
+
+
+class VectorType(types.Type):
     def __init__(self, scalar: Any) -> None:
         self.scalar = scalar
         super().__init__(name=f"Vector({scalar}, {LANES})")
 
 
 @register_model(VectorType)
-class VectorModel(models.PrimitiveModel):  # type: ignore[misc]
+class VectorModel(models.PrimitiveModel):
     def __init__(self, manager: Any, kind: VectorType) -> None:
         scalar = manager.lookup(kind.scalar).get_value_type()
-        super().__init__(manager, kind, ir.VectorType(scalar, LANES))
+        super().__init__(manager, kind, ir.VectorType(scalar, LANES))  # type: ignore[no-untyped-call]
 
 
 def _of(array: Any) -> VectorType:
@@ -59,7 +70,7 @@ def _address(context: Any, builder: Any, kind: Any, array: Any, index: Any) -> A
     return builder.bitcast(first, ir.VectorType(scalar, LANES).as_pointer())
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@emitted
 def load(typing: Any, array: Any, index: Any) -> Any:  # noqa: ARG001
     """Row `index`."""
 
@@ -72,7 +83,7 @@ def load(typing: Any, array: Any, index: Any) -> Any:  # noqa: ARG001
     return _of(array)(array, index), code
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@emitted
 def store(typing: Any, array: Any, index: Any, value: Any) -> Any:  # noqa: ARG001
     """Into row `index`."""
 
@@ -99,7 +110,7 @@ def _as_vector(context: Any, builder: Any, value: Any, kind: Any, wanted: Vector
     return _splat(builder, context.cast(builder, value, kind, wanted.scalar))
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@emitted
 def same(typing: Any, array: Any, value: Any) -> Any:  # noqa: ARG001
     """One number in all lanes, as the array's numbers are."""
 
@@ -130,10 +141,14 @@ ROUGHLY = ("arcp", "afn", "ninf", "reassoc", "contract")
 def _call(builder: Any, name: str, values: list[Any], flags: tuple[str, ...] = ()) -> Any:
     kind = values[0].type
     suffix = f"v{LANES}f{32 if isinstance(kind.element, ir.FloatType) else 64}"
-    function = cgutils.get_or_insert_function(
-        builder.module, ir.FunctionType(kind, [kind] * len(values)), f"llvm.{name}.{suffix}"
-    )
+    function = _declared(builder, kind, [kind] * len(values), f"llvm.{name}.{suffix}")
     return builder.call(function, values, fastmath=flags)
+
+
+def _declared(builder: Any, result: Any, arguments: list[Any], name: str) -> Any:
+    return cgutils.get_or_insert_function(  # type: ignore[no-untyped-call]
+        builder.module, ir.FunctionType(result, arguments), name
+    )
 
 
 def _choose(builder: Any, values: list[Any]) -> Any:
@@ -148,66 +163,66 @@ _div = _elementwise(lambda builder, v: builder.fdiv(*v))
 _below = _elementwise(_choose)
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@emitted
 def add(typing: Any, a: Any, b: Any) -> Any:
     return _add(typing, a, b)
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@emitted
 def subtract(typing: Any, a: Any, b: Any) -> Any:
     return _sub(typing, a, b)
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@emitted
 def multiply(typing: Any, a: Any, b: Any) -> Any:
     return _mul(typing, a, b)
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@emitted
 def divide(typing: Any, a: Any, b: Any) -> Any:
     return _div(typing, a, b)
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@emitted
 def quotient(typing: Any, a: Any, b: Any) -> Any:
     """a/b for finite b, in float32 exact to about the last bit only, which is faster on many machines."""
     return _elementwise(lambda builder, v: builder.fdiv(*v, flags=ROUGHLY))(typing, a, b)
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@emitted
 def fast_sqrt(typing: Any, a: Any) -> Any:
     """√a above 0, as exact as `quotient`."""
     return _elementwise(lambda builder, v: _call(builder, "sqrt", v, ROUGHLY))(typing, a)
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@emitted
 def fma(typing: Any, a: Any, b: Any, c: Any) -> Any:
     """a b + c, rounded once where the machine can."""
     return _elementwise(lambda builder, v: _call(builder, "fmuladd", v))(typing, a, b, c)
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@emitted
 def below(typing: Any, a: Any, b: Any, then: Any, otherwise: Any) -> Any:
     """`then` where a < b, else `otherwise`, which is also what a lane with NaN gets."""
     return _below(typing, a, b, then, otherwise)
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@emitted
 def sqrt(typing: Any, a: Any) -> Any:
     return _elementwise(lambda builder, v: _call(builder, "sqrt", v))(typing, a)
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@emitted
 def floor(typing: Any, a: Any) -> Any:
     return _elementwise(lambda builder, v: _call(builder, "floor", v))(typing, a)
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@emitted
 def absolute(typing: Any, a: Any) -> Any:
     return _elementwise(lambda builder, v: _call(builder, "fabs", v))(typing, a)
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@emitted
 def two_to(typing: Any, a: Any) -> Any:
     """2^a for whole a within the exponents of its kind."""
 
@@ -222,7 +237,7 @@ def two_to(typing: Any, a: Any) -> Any:
     return _elementwise(emit)(typing, a)
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@emitted
 def widen(typing: Any, a: Any) -> Any:  # noqa: ARG001
     """In float64."""
 
@@ -233,7 +248,7 @@ def widen(typing: Any, a: Any) -> Any:  # noqa: ARG001
     return VectorType(types.float64)(a), code
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@emitted
 def is_single(typing: Any, a: Any) -> Any:  # noqa: ARG001
     """Whether it holds float32: known when the kernel is compiled."""
 
@@ -243,21 +258,18 @@ def is_single(typing: Any, a: Any) -> Any:  # noqa: ARG001
     return types.boolean(a), code
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@emitted
 def all_within(typing: Any, a: Any, b: Any) -> Any:  # noqa: ARG001
     """Whether a ≤ b in every lane; NaN is not."""
 
     def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         wanted = signature.args[0]
         values = [
-            _as_vector(context, builder, value, kind, wanted)
-            for value, kind in zip(args, signature.args, strict=True)
+            _as_vector(context, builder, value, kind, wanted) for value, kind in zip(args, signature.args, strict=True)
         ]
         found = builder.fcmp_ordered("<=", *values)
         bit = ir.IntType(1)
-        reduce = cgutils.get_or_insert_function(
-            builder.module, ir.FunctionType(bit, [found.type]), f"llvm.vector.reduce.and.v{LANES}i1"
-        )
+        reduce = _declared(builder, bit, [found.type], f"llvm.vector.reduce.and.v{LANES}i1")
         return builder.call(reduce, [found])
 
     return types.boolean(a, b), code

@@ -30,17 +30,33 @@ class Architecture:
         lateral: float | str = 0.0,
         inputs: int = 50,
         reading: str = "text",
-        least_width: int = 1,
         **alone: bool | str | None,
     ) -> "Architecture":
-        """Check and complete: `lateral` may be a ratio, `"10%"` or `"dense"`; `alone` are single switches.
+        """Check and complete: `lateral` may be a ratio, `"10%"` or `"dense"`; `alone` are single switches."""
+        return cls._checked(1, cell, columns, width, lateral, inputs, switches(reading, **alone), reading)
 
-        `least_width` is 0 for who can run a network without feature layers.
-        """
+    @classmethod
+    def for_learners(
+        cls,
+        cell: str = "mgu",
+        columns: int = 10,
+        width: int = 0,
+        lateral: float | str = 0.0,
+        inputs: int = 50,
+        reading: str = "practical",
+        **alone: bool | str | None,
+    ) -> "Architecture":
+        """The same with other defaults, and with a width of 0 allowed: learners run networks without feature layers."""
+        return cls._checked(0, cell, columns, width, lateral, inputs, switches(reading, **alone), reading)
+
+    @classmethod
+    def _checked(
+        cls, least_width: int, cell: str, columns: int, width: int, lateral: float | str, inputs: int,
+        chosen: Switches, reading: str,
+    ) -> "Architecture":  # fmt: skip
         choose(cell, CELLS, "cell")
         columns, width = positive_int(columns, "columns"), positive_int(width, "width", least_width)
         inputs = positive_int(inputs, "inputs")
-        chosen = switches(reading, **alone)
         if width == 0 and not chosen.mask_recurrence:
             raise InvalidValueError(
                 "mask_recurrence = no keeps every R, and with width 0 these are all lateral weights there are: every "

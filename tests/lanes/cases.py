@@ -29,7 +29,10 @@ def pairwise() -> Iterator[tuple[object, ...]]:
     """Few settings in which every pair of values of two axes occurs."""
     axes = list(AXES.values())
     open_pairs = {
-        (a, i, b, j) for a, b in combinations(range(len(axes)), 2) for i in range(len(axes[a])) for j in range(len(axes[b]))
+        (a, i, b, j)
+        for a, b in combinations(range(len(axes)), 2)
+        for i in range(len(axes[a]))
+        for j in range(len(axes[b]))
     }
     every = list(product(*(range(len(values)) for values in axes)))
 
@@ -45,7 +48,7 @@ def pairwise() -> Iterator[tuple[object, ...]]:
 def architecture(
     cell: str = "mgu", columns: int = 4, width: int = 0, lateral: float | str = "dense", inputs: int = 2
 ) -> Architecture:
-    return Architecture.of(cell, columns, width, lateral, inputs, "practical", least_width=0)
+    return Architecture.for_learners(cell, columns, width, lateral, inputs, "practical")
 
 
 def given(seeds: list[int], steps: int, task: str = TASK, inputs: int = 2) -> list[Stream]:

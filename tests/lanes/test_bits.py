@@ -21,7 +21,9 @@ def test_neighbours_do_not_matter(learner: str, width: int, lateral: float) -> N
         sums = run(lanes, given(sorted(set(seeds), key=seeds.index), 60))
         lane = len(seeds) // 2 if len(seeds) > 7 else seeds.index(7)
         assert seeds[lane] == 7
-        found.append([flat(lanes.theta(lane)), lanes.w(lane), lanes.states(lane).reshape(-1), sums.errors[lane : lane + 1]])
+        found.append(
+            [flat(lanes.theta(lane)), lanes.w(lane), lanes.states(lane).reshape(-1), sums.errors[lane : lane + 1]]
+        )
     for other in found[1:]:
         for one, two in zip(found[0], other, strict=True):
             np.testing.assert_array_equal(one, two)

@@ -105,7 +105,9 @@ def test_truncated_gradients_by_finite_differences(window: int) -> None:
     for n in range(0, len(plain.theta), 3):
         bump = torch.zeros_like(plain.theta)
         bump[n] = 1e-5
-        assert sums[1][n] - sums[0][n] == pytest.approx((loss(plain.theta + bump) - loss(plain.theta - bump)) / 2e-5, abs=1e-8)
+        assert sums[1][n] - sums[0][n] == pytest.approx(
+            (loss(plain.theta + bump) - loss(plain.theta - bump)) / 2e-5, abs=1e-8
+        )
 
 
 def test_a_lane_that_diverges_ends_and_disturbs_nobody() -> None:
