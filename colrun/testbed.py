@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from torch import Tensor
 
 from colrun.errors import InvalidValueError, positive_int
-from colrun.tasks import get_task
+from colrun.tasks import stream
 
 DTYPES = {"float32": torch.float32, "float64": torch.float64}
 
@@ -100,7 +100,7 @@ def sequence(
 ) -> Sequence:
     """A task's data for one seed; that of `random`: fair independent bits in, targets uniform in (-50, 50)."""
     steps, inputs, dtype = positive_int(steps, "steps"), positive_int(inputs, "inputs"), as_dtype(dtype)
-    drawn = get_task(task).stream(seed, steps, inputs)
+    drawn = stream(task, seed, steps, inputs)
     return Sequence(torch.from_numpy(drawn.x).to(dtype), torch.from_numpy(drawn.y).to(dtype), drawn.counted)
 
 

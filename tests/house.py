@@ -26,7 +26,7 @@ LAYERS = (
     ("output", "streams", "compiling", "quality"),
     ("tasks",),
     ("networks",),
-    ("engine",),
+    ("engine", "lanes"),
     ("testbed",),
     ("readout",),
     ("estimators",),

@@ -14,7 +14,7 @@ from colrun.networks.architecture import Architecture
 from colrun.networks.cells import CELLS
 from colrun.networks.draw import draw_numbers, draw_weights, initial_w, masks_of
 from colrun.networks.lateral import FEW
-from colrun.tasks import get_task
+from colrun.tasks import stream
 
 Named = dict[str, Array]
 """One array per named parameter, (N, …)."""
@@ -210,7 +210,7 @@ def _drawn(architecture: Architecture, seeds: tuple[int, ...], steps: int, dtype
     """What all levels and step sizes of the same seeds share: columns, data, unmasked weights and mask numbers."""
     theta = _stacked([draw_weights(architecture, seed) for seed in seeds], dtype)
     numbers = _stacked([draw_numbers(architecture, seed) for seed in seeds], "float64")
-    data = [get_task(task).stream(seed, steps, architecture.inputs) for seed in seeds]
+    data = [stream(task, seed, steps, architecture.inputs) for seed in seeds]
     w = np.stack([initial_w(seed, architecture.columns) for seed in seeds]).astype(dtype)
     x, y = np.stack([each.x for each in data]).astype(dtype), np.stack([each.y for each in data]).astype(dtype)
     layers = _layers(architecture, theta, w, x, y, np.stack([each.counted for each in data]))

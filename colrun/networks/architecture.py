@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from colrun.errors import choose, positive_int
+from colrun.errors import InvalidValueError, choose, positive_int
 from colrun.networks import lateral as lateral_levels
 from colrun.networks.cells import CELLS
 from colrun.networks.readings import Switches, switches
@@ -15,6 +15,7 @@ class Architecture:
     cell: str = "additive"
     columns: int = 20
     width: int = 50
+    """0: no feature layers, every gate sees x(t) itself."""
     lateral: float = 0.0
     inputs: int = 50
     reading: str = "text"
@@ -32,10 +33,35 @@ class Architecture:
         **alone: bool | str | None,
     ) -> "Architecture":
         """Check and complete: `lateral` may be a ratio, `"10%"` or `"dense"`; `alone` are single switches."""
+        return cls._checked(1, cell, columns, width, lateral, inputs, switches(reading, **alone), reading)
+
+    @classmethod
+    def for_learners(
+        cls,
+        cell: str = "mgu",
+        columns: int = 10,
+        width: int = 0,
+        lateral: float | str = 0.0,
+        inputs: int = 50,
+        reading: str = "practical",
+        **alone: bool | str | None,
+    ) -> "Architecture":
+        """The same with other defaults, and with a width of 0 allowed: learners run networks without feature layers."""
+        return cls._checked(0, cell, columns, width, lateral, inputs, switches(reading, **alone), reading)
+
+    @classmethod
+    def _checked(
+        cls, least_width: int, cell: str, columns: int, width: int, lateral: float | str, inputs: int,
+        chosen: Switches, reading: str,
+    ) -> "Architecture":  # fmt: skip
         choose(cell, CELLS, "cell")
-        columns, width = positive_int(columns, "columns"), positive_int(width, "width")
+        columns, width = positive_int(columns, "columns"), positive_int(width, "width", least_width)
         inputs = positive_int(inputs, "inputs")
-        chosen = switches(reading, **alone)
+        if width == 0 and not chosen.mask_recurrence:
+            raise InvalidValueError(
+                "mask_recurrence = no keeps every R, and with width 0 these are all lateral weights there are: every "
+                "lateral level would be the dense network; leave mask_recurrence at yes."
+            )
         return cls(cell, columns, width, lateral_levels.resolve(lateral, columns), inputs, reading, chosen)
 
     @property
@@ -45,8 +71,8 @@ class Architecture:
 
     @property
     def sees_own_state(self) -> bool:
-        """Whether h_i(t-1) enters column i beside x(t)."""
-        return self.recurrent and self.switches.own_state
+        """Whether h_i(t-1) enters the feature layers of column i beside x(t)."""
+        return self.recurrent and self.switches.own_state and self.width > 0
 
     @property
     def survival(self) -> float:

@@ -36,6 +36,8 @@ def draw_weights(architecture: Architecture, seed: int) -> dict[str, Array]:
     """θ of a columnar network before any mask."""
     C, W, inputs = architecture.columns, architecture.width, architecture.inputs
     init = architecture.switches.init
+    if W == 0:
+        return draw_without_layers(architecture, seed)
     seen = inputs + architecture.sees_own_state
     row = C * W + (C if architecture.recurrent else 0)  # fan-in of a gate's row (U_i, R_i)
     A = weight(init, seen, W, seed, "A", C, W, inputs)
@@ -56,12 +58,27 @@ def draw_weights(architecture: Architecture, seed: int) -> dict[str, Array]:
     return theta
 
 
+def draw_without_layers(architecture: Architecture, seed: int) -> dict[str, Array]:
+    """θ where width is 0: `V.g` (C, inputs), `R.g` (C, C) and `q.g` (C) of every gate g; fan-in whatever is masked."""
+    C, inputs, init = architecture.columns, architecture.inputs, architecture.switches.init
+    row = inputs + (C if architecture.recurrent else 0)
+    theta = {}
+    for gate in CELLS[architecture.cell].gates:
+        theta[f"V.{gate}"] = weight(init, row, 1, seed, f"V.{gate}", C, inputs)
+        if architecture.recurrent:
+            theta[f"R.{gate}"] = weight(init, row, 1, seed, f"R.{gate}", C, C)
+        if architecture.switches.state_bias:
+            theta[f"q.{gate}"] = bias(init, row, seed, f"q.{gate}", C)
+    return theta
+
+
 def draw_numbers(architecture: Architecture, seed: int) -> dict[str, Array]:
     """One uniform number per maskable weight."""
     C, W = architecture.columns, architecture.width
     numbers = {}
     for gate in CELLS[architecture.cell].gates:
-        numbers[f"U.{gate}"] = unit_uniform(seed, f"mask.U.{gate}", C, C, W)
+        if W > 0:
+            numbers[f"U.{gate}"] = unit_uniform(seed, f"mask.U.{gate}", C, C, W)
         if architecture.recurrent:
             numbers[f"R.{gate}"] = unit_uniform(seed, f"mask.R.{gate}", C, C)
     return numbers

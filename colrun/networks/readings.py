@@ -38,11 +38,16 @@ SWITCHES = tuple(field.name for field in fields(Switches))
 READINGS: dict[str, Switches] = {
     "text": Switches(),
     "release": Switches(init="pytorch", own_state=False, state_bias=True, mask_own_recurrence=True),
+    "practical": Switches(init="pytorch", state_bias=True),
 }
+
+PAPER = ("text", "release")
+"""Those in which the paper's claims are judged."""
 
 SUMMARIES = {
     "text": "the paper's words: Xavier, columns see their own state, no bias in p, R_ii never masked",
     "release": "what the released code does: PyTorch's default init, columns see x only, bias in p, R_ii masked",
+    "practical": "for learning: PyTorch's default init, columns see their own state, bias in p, R_ii never masked",
 }
 
 

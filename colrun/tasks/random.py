@@ -1,21 +1,34 @@
-"""The paper's test-bed: x(t) ∈ {0,1}^inputs with fair independent bits, y*(t) ~ Uniform(-50, 50)."""
+"""The paper's test-bed: x(t) ∈ {0,1}^inputs with fair independent bits, y*(t) ~ Uniform(-50, 50).
+
+There is nothing to learn: gradients are compared on it, not outcomes.
+"""
 
 import numpy as np
 
-from colrun.streams import unit_uniform
+from colrun import streams
 from colrun.tasks import Stream
 
 TARGET_RANGE = 50.0
 
 
 class Random:
-    """Nothing to learn: gradients are compared on it, not outcomes."""
+    inputs = None
+    trivial = None
 
-    def stream(self, seed: int, steps: int, inputs: int) -> Stream:
-        """Inputs and targets have streams of their own."""
-        x = (unit_uniform(seed, "x", steps, inputs) < 0.5).astype(np.float64)
-        y = TARGET_RANGE * (2 * unit_uniform(seed, "y", steps) - 1)
+    def source(self, seed: int, inputs: int) -> "Source":
+        return Source(seed, inputs)
+
+
+class Source:
+    def __init__(self, seed: int, inputs: int) -> None:
+        self.inputs = inputs
+        self.x, self.y = streams.stream(seed, "x"), streams.stream(seed, "y")
+
+    def take(self, steps: int) -> Stream:
+        x = (self.x.random((steps, self.inputs)) < 0.5).astype(np.float64)
+        y = TARGET_RANGE * (2 * self.y.random(steps) - 1)
         return Stream(x, y, np.ones(steps, dtype=np.bool_))
 
 
-TASK = Random()
+def make() -> Random:
+    return Random()

@@ -7,9 +7,9 @@ verdict.py      numbers → a verdict
 
 from dataclasses import dataclass
 
-from colrun.networks.readings import READINGS
+from colrun.networks.readings import PAPER
 
-EVERY_READING: tuple[str | None, ...] = tuple(READINGS)
+EVERY_READING: tuple[str | None, ...] = PAPER
 ONCE = (None,)
 """For what no reading touches, such as torch's own cells."""
 

@@ -1,22 +1,11 @@
 """The axis `task`: what it names is what networks are shown."""
 
-from dataclasses import dataclass
-
 import numpy as np
 import pytest
 
 from colrun import tasks
 from colrun.experiments import EXPERIMENTS
-from colrun.tasks import Stream, Task
-
-
-@dataclass
-class Ones:
-    """Every input is 1, and so is every target."""
-
-    def stream(self, seed: int, steps: int, inputs: int) -> Stream:  # noqa: ARG002
-        return Stream(np.ones((steps, inputs)), np.ones(steps), np.ones(steps, dtype=np.bool_))
-
+from colrun.tasks import Stream
 
 SMALL = {"columns": 3, "width": 2, "steps": 5, "inputs": 4, "dtype": "float64", "lateral": "dense"}
 
@@ -27,12 +16,15 @@ def test_networks_are_shown_the_task_of_their_config(kind: str, monkeypatch: pyt
     config = experiment.point(**SMALL, **({"network": "dense-rnn"} if kind == "grouping" else {}))
     seen: list[str] = []
 
-    def get(name: str) -> Task:
+    def stream(name: str, seed: int, steps: int, inputs: int) -> Stream:
+        """Of the task `ones` every input is 1, and so is every target."""
         seen.append(name)
-        return Ones() if name == "ones" else tasks.get_task(name)
+        if name != "ones":
+            return tasks.stream(name, seed, steps, inputs)
+        return Stream(np.ones((steps, inputs)), np.ones(steps), np.ones(steps, dtype=np.bool_))
 
-    monkeypatch.setattr("colrun.testbed.get_task", get)
-    monkeypatch.setattr("colrun.engine.batch.get_task", get)
+    monkeypatch.setattr("colrun.testbed.stream", stream)
+    monkeypatch.setattr("colrun.engine.batch.stream", stream)
     rows = []
     for task in ("random", "ones"):
         other = experiment.config(**{**vars(config), "task": task})

@@ -9,7 +9,6 @@ from typing import Any
 
 from colrun.experiments import EXPERIMENTS
 from colrun.networks.cells import CELLS
-from colrun.networks.readings import READINGS
 from colrun.sweep.file import parse_sweep
 from colrun.sweep.plan import entries
 
@@ -30,7 +29,7 @@ SWEEPS: dict[str, dict[str, Any]] = {
         "steps": 10,
         "lateral": "100%",
         "cell": list(CELLS),
-        "reading": list(READINGS),
+        "reading": ["text", "release"],
         "step_size": ["none", 0.01],
     },
     "cost": {
@@ -55,7 +54,7 @@ SWEEPS: dict[str, dict[str, Any]] = {
         "steps": 6,
         "lateral": "dense",
         "cell": ["additive", "gru"],
-        "reading": list(READINGS),
+        "reading": ["text", "release"],
         "network": ["columnar", "dense-rnn"],
     },
     "decay": {
