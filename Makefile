@@ -17,7 +17,7 @@ SWEEPS    := $(filter-out demo,$(basename $(notdir $(sort $(wildcard sweeps/*.to
 GRIDS     := rnn-grid meta-grid
 FORMATS   ?= png,pdf,svg
 
-.PHONY: setup figures paper keep scripts lint test test-cluster soak clean
+.PHONY: setup figures paper keep scripts lint test test-cluster test-lanes soak clean
 setup: .venv/installed
 
 .venv/installed: pyproject.toml constraints.txt
@@ -62,7 +62,11 @@ lint: setup
 	$(BIN)/mypy
 
 test: lint
-	$(BIN)/pytest -n $(JOBS) --ignore tests/soak --ignore tests/cluster
+	$(BIN)/pytest -n $(JOBS) --ignore tests/soak --ignore tests/cluster --ignore tests/lanes
+
+# Learners in compiled lanes against plain ones: some minutes of compiling; no command uses them yet.
+test-lanes: setup
+	$(BIN)/pytest -n $(JOBS) tests/lanes
 
 test-cluster: setup
 	$(BIN)/pytest -n $(JOBS) --dist loadfile tests/cluster
