@@ -8,7 +8,7 @@ in whether the last step of each loss is taken from τ̃ or exactly.
 
     credit     c(t) = m(t) κ(t),   κ(t) = ∂L(t)/∂τ · τ̃(t) + κ(t+1)/ρ0(t+1),   crosses columns
 
-‖θ̃(t)‖ follows from the inner products of the local gradients (networks/grams.py), so nothing is as large as θ.
+‖θ̃(t)‖ follows from the inner products of the local gradients (engine/grams.py), so nothing is as large as θ.
 """
 
 from abc import abstractmethod
