@@ -30,7 +30,7 @@ LAYERS = (
     ("testbed",),
     ("readout",),
     ("estimators",),
-    ("api",),
+    ("api", "learning"),
     ("drawing", "verdicts"),
     ("experiments",),
     ("sweep",),

@@ -188,8 +188,8 @@ import sys
 from colrun.estimators import ESTIMATORS, get_fast
 from colrun.experiments import get_experiment
 from colrun.experiments.alignment import job
-for name in ESTIMATORS:
-    get_fast(name)
+for name, entry in ESTIMATORS.items():
+    assert entry.only_learns or get_fast(name)
 experiment = get_experiment("alignment")
 values = {axis.name: [axis.default] for axis in experiment.axes} | {"columns": [3], "width": [2], "inputs": [4]}
 (config,) = experiment.expand(values, print)
