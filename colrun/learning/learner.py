@@ -18,6 +18,7 @@ from colrun.estimators import EstimatorName, get_online, parse_estimator, why_no
 from colrun.estimators.online import Memory, Online
 from colrun.lanes.readout import LARGEST_ERROR
 from colrun.learning import curves
+from colrun.learning.bins import BINS, ends
 from colrun.learning.compiled import Compiled, runs_compiled
 from colrun.learning.optimisers import Moments, update
 from colrun.learning.setting import Learned, Setting
@@ -80,7 +81,7 @@ class Learner:
         if not (x_t.isfinite().all() and y_t.isfinite().all()):
             raise InvalidValueError(f"step {self.steps + 1} holds a value that is not finite; it must be a number.")
 
-    def run(self, task: str, steps: int, bins: int = 100, seed: int | None = None) -> pd.DataFrame:
+    def run(self, task: str, steps: int, bins: int = BINS, seed: int | None = None) -> pd.DataFrame:
         """Learn a task from its first step on: the mean squared error of every bin, `step` being its last.
 
         By compiled kernels where the estimator and the network have them and nothing was learned before; the learner
@@ -89,8 +90,16 @@ class Learner:
         steps, bins = positive_int(steps, "steps"), positive_int(bins, "bins")
         if self.steps == 0 and isinstance(self._now, Stepwise) and runs_compiled(self._first, self.setting):
             self._now = Compiled(self._first, self.setting)
-        source = curves.source(task, self._first.seed if seed is None else seed, self._first.inputs)
-        return curves.run(self, source, steps, bins)
+        began = self.steps
+        found = curves.run(
+            self, curves.source(task, self._first.seed if seed is None else seed, self._first.inputs), steps, bins
+        )
+        ended = math.inf if self.diverged_at is None else self.diverged_at - began
+        rows = [
+            (end, errors / counts if counts and end < ended else None)
+            for end, (errors, counts) in zip(ends(steps, bins), found, strict=True)
+        ]
+        return pd.DataFrame(rows, columns=["step", "mse"])
 
     def advance(self, x: Any, y: Any, counted: Any) -> tuple[float, int]:
         """Several steps: Σ δ² and the number of those that are counted, until it diverges."""
