@@ -116,7 +116,7 @@ ESTIMATORS: dict[str, EstimatorEntry] = {
         label="Elman", colour="#949494", dash="dotted", operations=LINEAR, memory=Power(states=1),
     ),
     "snap": EstimatorEntry(
-        "snap", "a weight tracks its influence on the states it reaches within k steps", True, weight=1.5,
+        "snap", "a weight tracks its influence on the states it reaches within k steps", True, weight=1.5, numerics=2,
         label="SnAp", colour="#0173B2", dash="solid",
         operations=Power(parameters=1, reached=2, window=None), memory=Power(parameters=1, reached=1, window=None),
     ),
