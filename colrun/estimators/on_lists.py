@@ -51,6 +51,7 @@ L = TypeVar("L", bound=ListsMemory)
 class OnLists(Online[L]):
     """What the online forms on lists share."""
 
+    steady = True
     needs_columns = True
 
     def begin(self, readout: Readout) -> ListsMemory:
