@@ -94,6 +94,12 @@ def _known() -> str:
 def read_sweep(name: str, replaced: Mapping[str, Any] | None = None) -> Sweep:
     """Read and check a sweep; `replaced` are values from the command line, which replace the file's."""
     path = find_sweep(name)
+    content, text = read_content(path)
+    return parse_sweep(content, str(path), text, replaced or {})
+
+
+def read_content(path: Path) -> tuple[dict[str, Any], str]:
+    """What a file says, unchecked, and its text; a sweep without a name has that of its file."""
     try:
         if path.stat().st_size > LARGEST_FILE:
             raise InvalidValueError(
@@ -109,7 +115,7 @@ def read_sweep(name: str, replaced: Mapping[str, Any] | None = None) -> Sweep:
         if isinstance(error, InvalidValueError):
             raise
         raise InvalidValueError(f"{path}: cannot be read: {error}.") from None
-    return parse_sweep(content, str(path), text, replaced or {})
+    return {"name": path.stem, **content}, text
 
 
 def parse_sweep(content: dict[str, Any], source: str, text: str, replaced: Mapping[str, Any]) -> Sweep:

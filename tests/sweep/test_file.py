@@ -100,7 +100,7 @@ def test_decay_takes_no_estimators() -> None:
         (b"a = " + b"[" * 100_000, r"s\.toml: (cannot be read|is not valid TOML)"),
         (b"columns = " + b"9" * 5000, r"s\.toml: (cannot be read|is not valid TOML)"),
         (b"#" * 10_000_001, r"s\.toml: is larger than 10 MB"),
-        (b"", r"s\.toml: name is missing"),
+        (b"", r"s\.toml: seeds is missing"),
     ],
 )  # fmt: skip
 def test_a_file_that_is_no_sweep(tmp_path: Path, content: bytes, message: str) -> None:
