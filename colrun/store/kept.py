@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from colrun.errors import InvalidValueError
-from colrun.sweep.file import Sweep
+from colrun.sweep.file import Sweep, brought
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -97,8 +97,8 @@ def remembering(most: int | None) -> "Callable[[Rows], pd.DataFrame]":
 
 
 def kept_folders() -> list[Path]:
-    """`results/paper/` in the working folder, then that of the checkout that colrun is installed from."""
-    return [Path("results/paper"), Path(__file__).parents[2] / "results" / "paper"]
+    """`results/paper/` in the working folder, then what colrun brings."""
+    return [Path("results/paper"), brought("paper", "results/paper")]
 
 
 def where_rows(results: str | Path, sweep: str) -> Rows | None:

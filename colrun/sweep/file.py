@@ -72,10 +72,15 @@ def is_file(path: Path) -> bool:
         return False
 
 
+def brought(name: str, checkout: str) -> Path:
+    """What a wheel brings beside its modules, or the same at the top of the checkout that colrun runs from."""
+    installed = Path(__file__).parents[1] / "data" / name
+    return installed if installed.is_dir() else Path(__file__).parents[2] / checkout
+
+
 def sweep_folders() -> list[Path]:
-    """`sweeps/` in the working folder, then that of the checkout that colrun is installed from."""
-    folders = [Path("sweeps"), Path(__file__).parents[2] / "sweeps"]
-    return [folder for folder in folders if folder.is_dir()]
+    """`sweeps/` in the working folder, then what colrun brings."""
+    return [folder for folder in (Path("sweeps"), brought("sweeps", "sweeps")) if folder.is_dir()]
 
 
 def sweep_names() -> dict[str, Path]:
