@@ -139,6 +139,8 @@ def read_all(names: tuple[str, ...], values: dict[str, Any]) -> list[Sweep]:
         if sweep.name in seen:
             raise InvalidValueError(f"two of the sweeps are named {sweep.name!r}; they would share one results folder.")
         seen.add(sweep.name)
+        for note in sweep.notes:
+            click.echo(f"warning: {sweep.source}: {note}", err=True)
         for key in sweep.keys:
             if is_plugin(key):
                 get_fast(parse_estimator(key).family)  # a plug-in that cannot be imported is a mistake too
