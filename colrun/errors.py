@@ -28,7 +28,8 @@ def choose(value: object, allowed: Iterable[str], what: str) -> str:
     names = list(allowed)
     if isinstance(value, str) and value in names:
         return value
-    close = difflib.get_close_matches(shown(value).strip("'"), names, n=1)
+    lower = {name.lower(): name for name in names}
+    close = [lower[name] for name in difflib.get_close_matches(shown(value).strip("'").lower(), lower, n=1)]
     hint = f" Did you mean {close[0]!r}?" if close else ""
     raise InvalidValueError(f"{what} {shown(value)} is not known; it must be one of {', '.join(names)}.{hint}")
 

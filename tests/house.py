@@ -37,7 +37,7 @@ LAYERS = (
     ("store",),
     ("run",),
     ("figures", "claims"),
-    ("report", "bench"),
+    ("report", "bench", "summary"),
     ("cli",),
 )
 """Lowest first: a package imports from those before it, and not from those beside or after it."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from colrun.errors import InvalidValueError, choose, shown
-from colrun.networks.lateral import parse_level
+from colrun.networks.lateral import meant_as_percent, parse_level
 
 Value = str | int | float | bool | None
 """None stands for "not set": a fixed w, or a switch as the reading has it."""
@@ -44,6 +44,9 @@ class Axis:
     """The default with which an axis came to an experiment that had rows already, never to be changed: at this value
     the axis is left out of a job's identity, so that the jobs from before it keep theirs, and older rows hold it."""
 
+    note: Callable[[object], str | None] | None = None
+    """What a value means, where it is often meant otherwise; None where it is not."""
+
     def parse(self, value: object) -> Value:
         return self.read(self.name, value)
 
@@ -63,9 +66,10 @@ def axis(
     help: str,
     choices: tuple[str, ...] = (),
     introduced: Value | Always = ALWAYS,
+    note: Callable[[object], str | None] | None = None,
 ) -> Any:
     """A field of a config. It has no default there: configs come from grids, which complete them."""
-    return field(metadata={"axis": Axis("", read, default, help, choices, introduced)})
+    return field(metadata={"axis": Axis("", read, default, help, choices, introduced, note)})
 
 
 def integer(
@@ -102,7 +106,7 @@ def switch(default: bool | None, help: str, introduced: bool | Always | None = A
 
 def lateral_level(default: float, help: str) -> Any:
     """A ratio, a percentage or "dense"."""
-    return axis(lambda _, value: parse_level(value), default, help)
+    return axis(lambda _, value: parse_level(value), default, help, note=meant_as_percent)
 
 
 def step_size(

@@ -2,7 +2,7 @@
 
 import contextlib
 import os
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -36,18 +36,24 @@ def bring_up_to_date(paths: Paths) -> None:
     raise StoreError(f"cannot write below {paths.sweep}: {ATTEMPTS} times in a row another process was faster.")
 
 
-def compact(paths: Paths, without: Collection[str] = (), anew: bool = False) -> tuple[int, int, list[BrokenPartError]]:
+def compact(
+    paths: Paths,
+    without: Collection[str] = (),
+    anew: bool = False,
+    only: Callable[[pa.Table], pa.Array] | None = None,
+) -> tuple[int, int, list[BrokenPartError]]:
     """Merge all parts; returns how many there were and how many there are, and which were broken and set aside.
 
-    Rows of the estimators `without`, which are keys, are left out and kept in the folder of stale rows. A part that is
-    the only one stays as it is, unless it is to be written `anew`.
+    Rows of the estimators `without`, which are keys, are left out and kept in the folder of stale rows; where `only`
+    says which rows stay, the others are gone. A part that is the only one stays as it is, unless it is to be written
+    `anew`.
     """
     paths.check_link()
     tidy(paths)
     old = current(paths)
     last = last_number(old)
     parts = [path for number in range(1, last + 1) if (path := part_path(old, number)).exists()]
-    if len(parts) < 2 and not without and not anew:
+    if len(parts) < 2 and not without and not anew and only is None:
         return len(parts), len(parts), []
     piles, broken = Piles(), list[BrokenPartError]()
     some: tuple[pa.Table, PartIndex] | None = None
@@ -60,6 +66,7 @@ def compact(paths: Paths, without: Collection[str] = (), anew: bool = False) -> 
             raise ChangedMeanwhileError from error
         else:
             some = some or (table.slice(0, 0), index)
+            table = table if only is None else table.filter(only(table))
             piles.add(_without(paths, table, index, without) if without else table, index)
     if broken:
         set_aside(paths, broken)

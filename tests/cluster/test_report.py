@@ -25,7 +25,8 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
         pytest.skip("Chromium is not installed (apt-get install chromium)")
     folder = tmp_path_factory.mktemp("report")
     for sweep in (SHAPES, GATED, LEARNING, FADING):
-        assert colrun("sweep", write(folder, sweep), "-j", 1, "-q", "--out", folder / "results").exit_code == 0
+        path = write(folder, sweep, file=f"{sweep['name']}.toml")
+        assert colrun("sweep", path, "-j", 1, "-q", "--out", folder / "results").exit_code == 0
     path = folder / "report.html"
     with pytest.MonkeyPatch.context() as patch:  # without the kept results of the repository
         patch.setattr("colrun.store.kept.kept_folders", list)
