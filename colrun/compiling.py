@@ -18,3 +18,8 @@ FAST = {"reassoc", "contract", "nsz"}
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile on first use, cache on disk."""
     return cast(Callable[..., Any], numba.njit(cache=True, fastmath=FAST, error_model="numpy", nogil=True)(function))
+
+
+def exact_kernel(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The same, every operation as it is written."""
+    return cast(Callable[..., Any], numba.njit(cache=True, error_model="numpy", nogil=True)(function))

@@ -36,8 +36,8 @@ def choose(value: object, allowed: Iterable[str], what: str) -> str:
 
 def positive_int(value: object, what: str, least: int = 1) -> int:
     """Return `value` as an int if it is a whole number (also one of numpy's) of at least `least`."""
-    number = None
-    if isinstance(value, SupportsIndex) and not isinstance(value, bool):
+    number = value if type(value) is int else None  # asking for a protocol takes as long as drawing a small tensor
+    if number is None and isinstance(value, SupportsIndex) and not isinstance(value, bool):
         try:
             number = operator.index(value)
         except TypeError:  # numpy's bool and float tensors have the method, but refuse

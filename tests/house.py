@@ -30,7 +30,7 @@ LAYERS = (
     ("testbed",),
     ("readout",),
     ("estimators",),
-    ("any_network", "api"),
+    ("api", "learning"),
     ("drawing", "verdicts"),
     ("experiments",),
     ("sweep",),

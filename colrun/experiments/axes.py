@@ -72,15 +72,17 @@ def axis(
     return field(metadata={"axis": Axis("", read, default, help, choices, introduced, note)})
 
 
-def integer(default: int, help: str, introduced: int | Always = ALWAYS) -> Any:
-    """A whole number of 1 or more."""
+def integer(
+    default: int | None, help: str, introduced: int | Always = ALWAYS, least: int = 1, most: int = LARGEST
+) -> Any:
+    """A whole number from `least` to `most`."""
 
     def read(name: str, value: object) -> Value:
         number = value
         if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) <= 18:
             number = int(value)
-        if isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= LARGEST:
-            raise InvalidValueError(f"{name} is {shown(value)}; it must be a whole number from 1 to {LARGEST}.")
+        if isinstance(number, bool) or not isinstance(number, int) or not least <= number <= most:
+            raise InvalidValueError(f"{name} is {shown(value)}; it must be a whole number from {least} to {most}.")
         return number
 
     return axis(read, default, help, introduced=introduced)
@@ -107,8 +109,10 @@ def lateral_level(default: float, help: str) -> Any:
     return axis(lambda _, value: parse_level(value), default, help, note=meant_as_percent)
 
 
-def step_size(help: str, introduced: float | Always | None = ALWAYS) -> Any:
-    """A number above 0, or "none" where w does not learn."""
+def step_size(
+    help: str, introduced: float | Always | None = ALWAYS, default: float | None = None, none: str = "for a fixed w"
+) -> Any:
+    """A number above 0, or "none"."""
 
     def read(name: str, value: object) -> Value:
         if value == "none":
@@ -120,9 +124,7 @@ def step_size(help: str, introduced: float | Always | None = ALWAYS) -> Any:
             except (ValueError, OverflowError):
                 number = math.nan
         if not 0 < number < math.inf:
-            raise InvalidValueError(
-                f'{name} is {shown(value)}; it must be a finite number above 0, or "none" for a fixed w.'
-            )
+            raise InvalidValueError(f'{name} is {shown(value)}; it must be a finite number above 0, or "none" {none}.')
         return number
 
-    return axis(read, None, help, introduced=introduced)
+    return axis(read, default, help, introduced=introduced)

@@ -15,8 +15,7 @@ import pytest
 from colrun.engine import batch
 from colrun.estimators import ESTIMATORS
 from colrun.estimators.plugins import use_files
-from colrun.networks.architecture import Architecture
-from colrun.networks.draw import draw_weights
+from colrun.networks.draw import initial_w
 from colrun.streams import Array
 from tests.runs import DECAY, TINY, bits, colrun, computed, write
 from tests.test_plugins import EXAMPLE
@@ -140,13 +139,13 @@ def test_fail_fast_stops_at_the_first(tmp_path: Path) -> None:
 
 def break_seed(monkeypatch: pytest.MonkeyPatch, bad: int) -> None:
 
-    def raising(architecture: Architecture, seed: int) -> dict[str, Array]:
+    def raising(seed: int, columns: int) -> Array:
         if seed == bad:
             raise ZeroDivisionError("seed of misfortune")
-        return draw_weights(architecture, seed)
+        return initial_w(seed, columns)
 
     batch._drawn.cache_clear()
-    monkeypatch.setattr(batch, "draw_weights", raising)
+    monkeypatch.setattr(batch, "initial_w", raising)
 
 
 def test_one_bad_network_of_a_batch_takes_no_other_with_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
