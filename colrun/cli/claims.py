@@ -7,6 +7,7 @@ import click
 
 from colrun.cli.options import results_option
 from colrun.errors import InvalidValueError, shown
+from colrun.output import console
 
 
 @click.command("claims")
@@ -36,8 +37,6 @@ def command(results: Path, names: tuple[str, ...], as_json: bool) -> None:
       colrun sweep rnn-alignment --estimators master-user,tbptt-40,snap-1
       colrun claims --estimator snap-1
     """
-    from rich.console import Console
-
     from colrun.claims.judge import estimators, judge, judge_plugins, sources
     from colrun.claims.show import lines, show
 
@@ -53,7 +52,7 @@ def command(results: Path, names: tuple[str, ...], as_json: bool) -> None:
         claims, others = [], [found for name in names for found in judge(frames, there[name])]
     else:
         claims, others = list(judge(frames)), list(judge_plugins(frames))
-    console = Console()
+    terminal = console()
     if as_json:
         where = {
             sweep: {"folder": str(rows.folder), "kept": rows.local is None, "rows": rows.counts}
@@ -63,8 +62,8 @@ def command(results: Path, names: tuple[str, ...], as_json: bool) -> None:
         click.echo(json.dumps(found | {"others": [one.as_dict() for one in others]}, indent=1))
         return
     for judged in filter(None, (claims, others)):
-        if console.is_terminal:
-            show(judged, console)
+        if terminal.is_terminal:
+            show(judged, terminal)
         else:
             for line in lines(judged):
                 click.echo(line)

@@ -45,10 +45,11 @@ def show_plan(sweep: Sweep, paths: Paths, workers: int, shard: Shard | None) -> 
         click.echo(f"  stale     rows of numerics version {versions}; current is {sweep.experiment.numerics}")
     for key, why in done.stale_estimators(sweep).items():
         click.echo(f"  stale     rows of {key}, and {why}")
-    click.echo(f"  done      {where.done:,}")
+    click.echo(f"  done      {where.done:,}{where.results}")
     if where.failed:
         click.echo(f"  failed    {len(where.failed):,} (run again with --retry-failed)")
-    click.echo(f"  to run    {where.missing:,}")
+    left = f", {where.rows_left:,} results of them" if where.results else ""
+    click.echo(f"  to run    {where.missing:,}{left}")
     click.echo(f"  work      {spoken(seconds)} of CPU time, {spoken(seconds / workers)} with -j {workers}")
     if where.missing and sweep.experiment.by_kernels and not compiled():
         click.echo("  compile   kernels, once after an install: about half a minute more for each worker")

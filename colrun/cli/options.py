@@ -17,6 +17,7 @@ from colrun.sweep.file import Sweep, read_sweep, sweep_names
 
 F = TypeVar("F", bound=Callable[..., Any])
 AXES = all_axes()
+WINDOWS = (1, 3, 5, 10, 20, 40)
 
 
 class SweepName(click.ParamType[str, str]):
@@ -79,8 +80,9 @@ class Estimators(Listed):
     """Names of estimators; those of plug-ins are known once their option was read."""
 
     def names(self) -> Iterable[str]:
-        """colrun's own and those of plug-ins."""
-        return known_estimators()
+        """colrun's own and those of plug-ins; of those that take a window, with the paper's."""
+        for name, entry in known_estimators().items():
+            yield from (f"{name}-{window}" for window in WINDOWS) if entry.windowed else (name,)
 
 
 sweep_argument = click.argument("sweep", type=SweepName(), metavar="SWEEP")

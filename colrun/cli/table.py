@@ -7,6 +7,7 @@ import click
 
 from colrun.cli.options import Listed, SweepName, results_option
 from colrun.experiments import all_axes
+from colrun.output import console
 from colrun.quality import METRICS
 
 if TYPE_CHECKING:
@@ -37,8 +38,6 @@ def command(sweep: str, results: Path, by: list[str] | None, metrics: list[str] 
       colrun table my-sweep.toml --by lateral,name --metric alignment,mae
       colrun table rnn-alignment --by lateral,name --latex > table.tex
     """
-    from rich.console import Console
-
     from colrun.errors import InvalidValueError
     from colrun.store.kept import where_rows
     from colrun.store.known import stored_name
@@ -51,9 +50,9 @@ def command(sweep: str, results: Path, by: list[str] | None, metrics: list[str] 
         why = f" ({rows.beside})" if rows is not None and rows.beside else ""
         raise InvalidValueError(f"sweep {name} has no rows in {results}{why}; run: colrun sweep {sweep}")
     found = summarise(frame, by, metrics)
-    console = Console()
-    if form is None and console.is_terminal:
-        console.print(_rich(found))
+    terminal = console()
+    if form is None and terminal.is_terminal:
+        terminal.print(_rich(found))
     else:
         click.echo(FORMS[form or "tsv"](found), nl=False)
     click.echo(str(rows), err=True)

@@ -42,7 +42,9 @@ def meant_as_percent(level: object) -> str | None:
     if isinstance(ratio, str) or ratio < 1:
         return None
     percent = f"{100 * ratio:g}"
-    return f'lateral {text} is a ratio, {percent} percent; write "{text}%" for {text} percent, "{percent}%" if it is meant'
+    return (
+        f'lateral {text} is a ratio, {percent} percent; write "{text}%" for {text} percent, "{percent}%" if it is meant'
+    )
 
 
 def too_high(ratio: float, columns: int) -> str | None:

@@ -86,7 +86,10 @@ class Rows:
 
 def remembering(most: int | None) -> "Callable[[Rows], pd.DataFrame]":
     """Loads rows, those of the last few sweeps once."""
-    remembered = lru_cache(maxsize=most)(lambda rows: (rows.load(), rows.counts))
+
+    @lru_cache(maxsize=most)
+    def remembered(rows: Rows) -> "tuple[pd.DataFrame, dict[str, int]]":
+        return rows.load(), rows.counts
 
     def load(rows: Rows) -> "pd.DataFrame":
         frame, counts = remembered(rows)

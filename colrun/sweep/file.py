@@ -257,7 +257,5 @@ def _estimators(given: dict[str, Any]) -> tuple[str, ...]:
 def _notes(experiment: Experiment[Any], given: dict[str, Any]) -> Iterator[str]:
     """What values mean that are often meant otherwise."""
     for axis in experiment.axes:
-        for value in _as_list(given.get(axis.name, [])) if axis.note is not None else ():
-            note = axis.note(value)
-            if note is not None:
-                yield note
+        if axis.note is not None:
+            yield from filter(None, map(axis.note, _as_list(given.get(axis.name, []))))
