@@ -2,7 +2,6 @@
 
 import base64
 import io
-import json
 import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from colrun.figures import known_figures
 from colrun.figures.make import make, save
 from colrun.report.curves import explorer
 from colrun.store.kept import Rows, where_rows
+from colrun.store.known import stored_runs
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -85,16 +85,8 @@ def gather(results: Path) -> Content:
 
 
 def runs(folder: Path) -> tuple[dict[str, Any], ...]:
-    """Provenance, the oldest run first; what cannot be read is left out."""
-    found = []
-    for path in sorted((folder / "_runs").glob("*.json")):
-        try:
-            facts = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            continue
-        if isinstance(facts, dict):
-            found.append(facts)
-    return tuple(found)
+    """Provenance, the oldest run first."""
+    return tuple(facts for _, facts in stored_runs(folder))
 
 
 def figures(results: Path, frames: Mapping[str, pd.DataFrame]) -> Iterator[Drawn]:

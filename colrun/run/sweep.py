@@ -12,6 +12,7 @@ from colrun.run.login import login_node_warning
 from colrun.run.pool import Place, Pool, run_units
 from colrun.run.progress import Progress
 from colrun.run.signals import StoppedError, check_stopped
+from colrun.store import strays
 from colrun.store.compact import bring_up_to_date, compact
 from colrun.store.generations import tidy
 from colrun.store.index import Done, failures, read_done, refuse_mixing, set_aside, set_stale_aside
@@ -114,6 +115,8 @@ def open_store(paths: Paths, sweep: Sweep, recompute_stale: bool, say: Progress)
         set_aside(paths, done.broken)
         for error in done.broken:
             say.say(f"broken part, set aside in {paths.broken}, its jobs run again: {error}")
+    if others := strays.named(paths):
+        say.say(f"{sweep.name}: {others}")
     stale, estimators = done.stale(sweep.experiment), done.stale_estimators(sweep)
     if not ((stale or estimators) and recompute_stale):
         refuse_mixing(paths, sweep, done)
