@@ -15,7 +15,7 @@ from pathlib import Path
 from joblib import Parallel, delayed
 
 from colrun.experiments import get_experiment
-from colrun.store.generations import current, part_path
+from colrun.store.generations import part_path
 from colrun.store.parts import PartIndex, encode, make_table
 from colrun.store.paths import Paths, claim
 from colrun.store.provenance import Run
@@ -81,7 +81,7 @@ def make(folder: Path, parts: int, processes: int) -> tuple[Path, Paths]:
 
 
 def _fill(path: Path, paths: Paths, run: str, parts: int, share: int, shares: int) -> None:
-    sweep, generation = read_sweep(str(path)), current(paths)
+    sweep, generation = read_sweep(str(path)), paths.generation()
     number = 0
     for position, entry in enumerate(entries(sweep)):
         if position % shares == share:

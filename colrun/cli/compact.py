@@ -18,6 +18,7 @@ def command(sweeps: tuple[str, ...], results: Path) -> None:
     Example:
       colrun compact rnn-alignment
     """
+    from colrun.store import strays
     from colrun.store.compact import ChangedMeanwhileError, compact
     from colrun.store.known import stored_name
     from colrun.store.paths import Paths, sweep_folder
@@ -34,4 +35,6 @@ def command(sweeps: tuple[str, ...], results: Path) -> None:
             click.echo(
                 f"broken part, set aside in {paths.broken}; `colrun sweep` runs its jobs again: {each}", err=True
             )
+        if others := strays.named(paths):
+            click.echo(f"{paths.sweep.name}: {others}", err=True)
         click.echo(f"{paths.sweep.name}: {before} part(s) → {after}")

@@ -51,6 +51,7 @@ def _show(results: Path, name: str, values: dict[str, Any], verify: bool) -> boo
     from colrun.run.local import usable_cores
     from colrun.run.progress import spoken
     from colrun.run.sweep import count, shown_by
+    from colrun.store import strays
     from colrun.store.index import failures, read_done
     from colrun.store.known import stored_sweep
     from colrun.store.paths import Paths
@@ -84,6 +85,8 @@ def _show(results: Path, name: str, values: dict[str, Any], verify: bool) -> boo
         click.echo(f"  why: {shown_by(bad[0], results)}")
     for error in done.broken:
         click.echo(f"  broken {error}")
+    if others := strays.named(paths):
+        click.echo(f"  {others}")
     if verify and not done.broken:
         click.echo("  verified: every row is what was written")
     return not (bad or done.broken)

@@ -9,6 +9,7 @@ import ast
 import hashlib
 import importlib.metadata
 import importlib.util
+import re
 import sys
 import warnings
 from collections.abc import Callable, Iterable
@@ -21,6 +22,9 @@ from typing import Any
 from colrun.errors import InvalidValueError, shown
 
 GROUP = "colrun.estimators"
+NAME = re.compile(r"\w[\w.+-]{0,99}")
+KEY = re.compile(rf"{NAME.pattern}(?:@(?:v[0-9]{{1,9}}|[0-9a-f]{{1,64}}))?")
+"""Of an estimator with its window, and of what tells its results from those of another form of it."""
 
 
 class PluginError(InvalidValueError):
@@ -139,7 +143,7 @@ def _of_file(file: Path) -> list[Plugin]:
         if any(isinstance(target, ast.Name) and target.id == "ESTIMATORS" for target in targets):
             value = node.value
             keys: list[Any] = [getattr(k, "value", None) for k in value.keys] if isinstance(value, ast.Dict) else []
-            if keys and all(isinstance(key, str) and key and set(key).isdisjoint("@,/ \t\n") for key in keys):
+            if keys and all(isinstance(key, str) and NAME.fullmatch(key) for key in keys):
                 return [Plugin(*_split(key), summary, where, file=file) for key in keys]
     raise PluginError(
         f'{where} must have a table of its estimators, written out: ESTIMATORS = {{"my-name": MyEstimator()}}.'

@@ -2,7 +2,6 @@
 
 import base64
 import io
-import json
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from colrun.figures import figures_in
 from colrun.figures.make import make, save
 from colrun.report.curves import explorer
 from colrun.store.kept import Rows, remembering, where_rows
+from colrun.store.known import stored_runs
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -87,16 +87,8 @@ def gather(results: Path) -> Content:
 
 def runs(rows: Rows) -> tuple[dict[str, Any], ...]:
     """Provenance, of kept rows first and the oldest run first; what cannot be read is left out."""
-    found = []
     folders = [folder for folder in (rows.kept, rows.local) if folder is not None]
-    for path in (path for folder in folders for path in sorted((folder / "_runs").glob("*.json"))):
-        try:
-            facts = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            continue
-        if isinstance(facts, dict):
-            found.append(facts)
-    return tuple(found)
+    return tuple(facts for folder in folders for _, facts in stored_runs(folder))
 
 
 def figures(results: Path, load: Callable[[Rows], pd.DataFrame]) -> Iterator[Drawn]:

@@ -15,9 +15,10 @@ from colrun.run.login import login_node_warning
 from colrun.run.pool import Place, Pool, run_units
 from colrun.run.progress import Progress
 from colrun.run.signals import StoppedError, check_stopped
+from colrun.store import strays
 from colrun.store.compact import bring_up_to_date, compact
 from colrun.store.generations import tidy
-from colrun.store.index import Done, failures, read_done, refuse_mixing, set_aside, set_stale_aside
+from colrun.store.index import Done, failure_of, failures, read_done, refuse_mixing, set_aside, set_stale_aside
 from colrun.store.paths import Paths
 from colrun.store.provenance import Run
 from colrun.sweep.file import Sweep
@@ -132,6 +133,8 @@ def open_store(paths: Paths, sweep: Sweep, recompute_stale: bool, say: Progress)
         set_aside(paths, done.broken)
         for error in done.broken:
             say.say(f"broken part, set aside in {paths.broken}, its jobs run again: {error}")
+    if others := strays.named(paths):
+        say.say(f"{sweep.name}: {others}")
     stale, estimators = done.stale(sweep.experiment), done.stale_estimators(sweep)
     if not ((stale or estimators) and recompute_stale):
         refuse_mixing(paths, sweep, done)
@@ -186,7 +189,7 @@ def run_sweep(sweep: Sweep, paths: Paths, pool: Pool, options: Options) -> Resul
                 result.diverged += outcome.diverged
                 result.failed += outcome.failed
                 for job in outcome.failed:
-                    why = failures(paths, job).get(job, {}).get("error", "")
+                    why = (failure_of(paths, job) or {}).get("error", "")
                     progress.say(
                         f"{sweep.name}: job {job} failed: {' '.join(str(why).split())}; more by: "
                         f"{shown_by(job, paths.sweep.parent)}"

@@ -10,7 +10,18 @@ import pyarrow as pa
 import pyarrow.compute
 
 from colrun.errors import StoreError
-from colrun.store.generations import current, discard, last_number, part_path, successor, tidy, wait_a_little
+from colrun.store.files import kind_of
+from colrun.store.generations import (
+    discard,
+    following,
+    last_number,
+    numbers_in,
+    part_path,
+    seal_of,
+    settle,
+    tidy,
+    wait_a_little,
+)
 from colrun.store.index import ATTEMPTS, read_done, set_aside
 from colrun.store.join import Piles, keys_of
 from colrun.store.parts import BrokenPartError, PartIndex, encode, read_part
@@ -50,11 +61,13 @@ def compact(
     """
     paths.check_link()
     tidy(paths)
-    old = current(paths)
+    old = settle(paths)
     last = last_number(old)
-    parts = [path for number in range(1, last + 1) if (path := part_path(old, number)).exists()]
+    parts = [part_path(old, number) for number in numbers_in(old)]
     if len(parts) < 2 and not without and not anew and only is None:
         return len(parts), len(parts), []
+    if kind_of(target := following(old)):
+        raise StoreError(f"{target} is in the place of the next generation; move it away.")
     piles, broken = Piles(), list[BrokenPartError]()
     some: tuple[pa.Table, PartIndex] | None = None
     for path in parts:
@@ -75,22 +88,22 @@ def compact(
     with explained(paths.sweep):
         candidate = unique(paths.temporary, "generation")
         candidate.mkdir()
-        generation = f"{int(old.name) + 1:06d}"
         try:
-            files = _fill(candidate, generation, piles.cut())
+            files = _fill(candidate, target.name, piles.cut())
         except BaseException:
             discard(paths, candidate)
             raise
         empty, index = some
-        seal = encode(empty, replace(index, done={}, rows=0, extra={"next": candidate.name}))
+        extra = {"next": candidate.name, "without": sorted(without)}
+        seal = encode(empty, replace(index, done={}, rows=0, extra=extra))
         while not claim(paths, part_path(old, last + 1), seal):
             last += 1
             late = part_path(old, last)  # came meanwhile: taken over as it is
-            if successor(late) is not None or not late.exists():
+            if seal_of(late) is not None or not late.exists():
                 discard(paths, candidate)
                 raise ChangedMeanwhileError
             files += 1
-            os.link(late, part_path(candidate, files, generation))
+            os.link(late, part_path(candidate, files, target.name), follow_symlinks=False)
             sync_folder(candidate)
     tidy(paths)
     return len(parts), files, broken

@@ -11,7 +11,7 @@ import pandas as pd
 from colrun.errors import InvalidValueError
 from colrun.estimators import EstimatorName
 from colrun.experiments import get_experiment
-from colrun.store.index import Done, failures
+from colrun.store.index import Done, failure_of, failures
 from colrun.store.join import ORIGIN
 from colrun.store.kept import kept_folders
 from colrun.store.known import stored_sweeps
@@ -60,7 +60,7 @@ def jobs_in(results: Path, name: str) -> list[str]:
 
 def _found(results: Path, name: str, job: str) -> Found:
     paths = Paths.of(results, name)
-    failure = failures(paths, job).get(job)
+    failure = failure_of(paths, job)
     frame = load(paths.sweep)
     frame = frame[frame["job"] == job] if len(frame) else frame
     if not failure and not len(frame):

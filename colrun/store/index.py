@@ -1,8 +1,6 @@
 """What is done: the indices of all parts of a sweep, put together."""
 
-import contextlib
 import itertools
-import json
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from functools import cache
@@ -12,9 +10,11 @@ from typing import Any
 from colrun.errors import InvalidValueError, StoreError
 from colrun.estimators import parse_estimator
 from colrun.experiments import EXPERIMENTS, Experiment
-from colrun.store.generations import gone_in, last_number, names_in, part_path, set_part_aside, settle, wait_a_little
-from colrun.store.parts import BrokenPartError, PartIndex, is_older, read_footer, read_index, read_part
+from colrun.store.files import StrangeFileError, listed, read_json
+from colrun.store.generations import gone_in, last_number, numbers_in, part_path, set_part_aside, settle, wait_a_little
+from colrun.store.parts import BrokenPartError, PartIndex, is_older, read_footer, read_index, verify_part
 from colrun.store.paths import Paths, claim
+from colrun.store.records import FAILED, FAILURE, checked
 from colrun.sweep.file import Sweep
 from colrun.sweep.seeds import Seeds
 
@@ -99,13 +99,12 @@ class Done:
 def read_done(paths: Paths, verify: bool = False) -> Done:
     """From the footers; `verify` reads every row. Parts that are broken are listed, not counted."""
     done = Done()
+    read = verify_part if verify else read_footer
     for path in paths.parts():
         try:
-            index, schema = read_footer(path)
-            if verify:
-                read_part(path)
+            index, columns = read(path)
             done.add(index)
-            done.older += index.experiment in EXPERIMENTS and is_older(schema, EXPERIMENTS[index.experiment])
+            done.older += index.experiment in EXPERIMENTS and is_older(columns, EXPERIMENTS[index.experiment])
         except BrokenPartError as error:
             done.broken.append(error)
         except FileNotFoundError:  # compacted away since the folder was listed: its rows are in another part
@@ -148,7 +147,7 @@ class Watch:
         self.paths = paths
         self.done = Done()
         self._folder = Path()
-        self._seen: set[str] = set()
+        self._seen: set[int] = set()
         self._upto = 0
 
     def refresh(self) -> Done:
@@ -163,31 +162,29 @@ class Watch:
             gone = gone_in(folder)
             if gone & self._seen:  # set aside since: not done any more
                 self.done, self._folder = Done(), Path()
-            listed = None
+            numbers: list[int] = []
             if folder != self._folder:
-                self._folder, self._seen, self._upto = folder, set(), 0
-                listed = set(names_in(folder))
+                numbers = numbers_in(folder)
+                self._folder, self._seen, self._upto = folder, set(), max((*numbers, *gone), default=0)
             last = last_number(folder, self._upto)
-            if self._read(last, gone, listed):
+            if self._read([*numbers, *range(self._upto + 1, last + 1)], gone):
+                self._upto = last
                 return part_path(folder, last + 1)
             self._folder = Path()
             wait_a_little(attempt)
         raise StoreError(f"cannot read below {self.paths.sweep}: parts that are listed there cannot be found.")
 
-    def _read(self, last: int, gone: set[str], listed: set[str] | None) -> bool:
-        """Parts up to the last; False if the generation was compacted this moment, as one that was there is not."""
-        for number in range(self._upto + 1, last + 1):
-            path = part_path(self._folder, number)
-            try:
-                if path.name not in gone:
-                    self.done.add(read_index(path))
-                    self._seen.add(path.name)
-            except BrokenPartError:
-                pass
-            except FileNotFoundError:
-                if listed is None or path.name in listed:
+    def _read(self, numbers: list[int], gone: set[int]) -> bool:
+        """Those parts; False if the generation was compacted this moment, as one that was there is not."""
+        for number in numbers:
+            if number not in gone:
+                try:
+                    self.done.add(read_index(part_path(self._folder, number)))
+                    self._seen.add(number)
+                except BrokenPartError:
+                    pass
+                except FileNotFoundError:
                     return False
-            self._upto = number
         return True
 
 
@@ -219,25 +216,24 @@ def set_stale_aside(paths: Paths, experiment: Experiment[Any]) -> int:
     return moved
 
 
-def failures(paths: Paths, job: str = "*") -> dict[str, dict[str, Any]]:
+def failures(paths: Paths) -> dict[str, dict[str, Any]]:
     """Failed jobs by id, with parameters and traceback."""
-    found = {}
+    jobs = [match[1] for name in listed(paths.failed) if (match := FAILURE.fullmatch(name))]
+    return {job: facts for job in jobs if (facts := failure_of(paths, job)) is not None}
+
+
+def failure_of(paths: Paths, job: str) -> dict[str, Any] | None:
+    """What is known of a failed job; None if there is no such record, or none that colrun has written."""
     try:
-        files = sorted(paths.failed.glob(f"{job}.json"))
-    except OSError:
-        return {}
-    for path in files:
-        with contextlib.suppress(OSError, ValueError):
-            facts = json.loads(path.read_text(encoding="utf-8"))
-            if isinstance(facts, dict):
-                found[path.stem] = facts
-    return found
+        facts = read_json(paths.failed / f"{job}.json")
+        checked(facts, FAILED)
+    except (OSError, StrangeFileError):
+        return None
+    return facts if facts["job"] == job else None
 
 
 def forget_failure(paths: Paths, job: str, estimators: Collection[str]) -> None:
     """Forget a failure, now that these estimators of the job are done, if it was one of these."""
-    path = paths.failed / f"{job}.json"
-    with contextlib.suppress(FileNotFoundError):
-        facts = failures(paths, job).get(job, {})
-        if set(facts.get("estimators", ())) <= set(estimators):
-            path.unlink()
+    facts = failure_of(paths, job)
+    if facts is not None and set(facts["estimators"]) <= set(estimators):
+        (paths.failed / f"{job}.json").unlink(missing_ok=True)

@@ -136,13 +136,14 @@ def stored_kind(results: str | Path, sweep: str) -> str | None:
 def keep(results: str | Path, sweep: str, target: str | Path) -> list[Path]:
     """Write a sweep's rows as kept results, in place of those there were, and return the files."""
     from colrun.store.join import Piles
+    from colrun.store.known import stored_runs
     from colrun.store.load import visible_parts
     from colrun.store.parts import encode, read_part
     from colrun.store.paths import Paths, sweep_folder
 
     source, folder = Paths.of(results, sweep), Paths.of(target, sweep).sweep
     pieces = list(Piles(read_part(path) for path in visible_parts(sweep_folder(source.sweep))).cut())
-    runs = [(path, json.loads(path.read_text(encoding="utf-8"))) for path in sorted(source.runs.glob("*.json"))]
+    runs = list(stored_runs(source.sweep))
     shutil.rmtree(folder, ignore_errors=True)
     (folder / "_runs").mkdir(parents=True)
     for path, facts in runs:

@@ -8,15 +8,29 @@ from pathlib import Path
 from typing import Any
 
 from colrun.errors import InvalidValueError
-from colrun.store.paths import Paths
+from colrun.store.files import StrangeFileError, is_folder, listed, read_json
+from colrun.store.records import FACTS, RUN, checked
 from colrun.sweep.file import NAME, Sweep, is_file, parse_sweep, read_content, read_sweep, sweep_names
 
 
 def stored_sweeps(results: Path) -> list[str]:
-    """Names of the folders that hold a sweep."""
+    """Names of the folders that hold a sweep; such a folder may be a link that the user made."""
     if not results.is_dir():
         return []
-    return sorted(p.name for p in results.iterdir() if NAME.fullmatch(p.name) and (p / "_runs").is_dir())
+    return sorted(p.name for p in results.iterdir() if NAME.fullmatch(p.name) and is_folder(p / "_runs"))
+
+
+def stored_runs(folder: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
+    """Provenance of a sweep's folder, the oldest run first; records that colrun cannot have written are left out."""
+    for name in listed(folder / "_runs"):
+        path = folder / "_runs" / name
+        if RUN.fullmatch(name):
+            try:
+                facts = read_json(path)
+                checked(facts, FACTS, optional=tuple(FACTS))
+            except (OSError, StrangeFileError):
+                continue
+            yield path, facts
 
 
 def stored_name(results: Path, name: str) -> str:
@@ -53,8 +67,10 @@ def describe(results: Path, name: str) -> Described:
     last = runs[0]
     options = {key: value for key, value in last["options"].items() if key != "seeds"} | {"name": name}
     recorded = tomllib.loads(last["sweep_file"]).get("name")
-    own_file, listed = last.get("sweep_path"), sweep_names().get(name)
-    for path, called in ((own_file, recorded), (listed, name)):
+    own_file = Path(str(last.get("sweep_path", "")))
+    if not own_file.resolve().is_relative_to(Path.cwd()):  # results may be a stranger's: it is not opened elsewhere
+        own_file = Path()
+    for path, called in ((own_file, recorded), (sweep_names().get(name), name)):
         if path is None or not is_file(Path(path)):
             continue
         content, text = read_content(Path(path))
@@ -74,12 +90,11 @@ def stored_sweep(results: Path, name: str, values: Mapping[str, Any]) -> Sweep:
 
 def _runs(results: Path, name: str) -> Iterator[dict[str, Any]]:
     """What is known of runs, the last one first; what cannot be read is left out."""
-    for path in sorted(Paths.of(results, name).runs.glob("*.json"), reverse=True):
+    for path, facts in reversed(list(stored_runs(results / name))):
         try:
-            facts = json.loads(path.read_text(encoding="utf-8"))
             tomllib.loads(facts["sweep_file"])
             yield facts | {"options": dict(facts.get("options", {})), "file": str(path)}
-        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        except (ValueError, KeyError, RecursionError):
             continue
 
 

@@ -1,5 +1,6 @@
 """All rows of a sweep as one DataFrame."""
 
+import os
 import warnings
 from pathlib import Path
 
@@ -9,10 +10,11 @@ import pyarrow.compute
 
 from colrun.estimators import ESTIMATORS
 from colrun.experiments import EXPERIMENTS
+from colrun.store.files import is_folder, listed
 from colrun.store.join import Joined, in_order
 from colrun.store.known import Described
 from colrun.store.parts import BrokenPartError, read_part
-from colrun.store.paths import sweep_folder
+from colrun.store.paths import Paths, sweep_folder
 from colrun.store.present import Present, named
 from colrun.sweep.file import find_sweep, read_content
 
@@ -26,12 +28,18 @@ class StaleRowsWarning(UserWarning):
 
 
 def visible_parts(folder: Path) -> list[Path]:
-    """Parquet files below a folder, those in folders whose name starts with `_` or `.` left out."""
+    """The parts of a sweep's folder; else all Parquet files below a folder.
+
+    Folders whose name starts with `_` or `.` are left out, and links are not followed.
+    """
+    if os.path.lexists(folder / "rows"):
+        return Paths(folder).parts()
     found = []
-    for path in sorted(folder.iterdir()):
-        if path.name.startswith(("_", ".")):
+    for name in listed(folder):
+        path = folder / name
+        if name.startswith(("_", ".")):
             continue
-        if path.is_dir():
+        if is_folder(path):
             found += visible_parts(path)
         elif path.suffix == ".parquet":
             found.append(path)

@@ -1,7 +1,7 @@
 """Merging: results of several machines become those of one folder, each row once, or nothing at all."""
 
 import contextlib
-import json
+import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -14,10 +14,11 @@ import pyarrow as pa
 from colrun.errors import InvalidValueError, StoreError
 from colrun.experiments import get_experiment
 from colrun.store.compact import bring_up_to_date
+from colrun.store.files import LARGEST_RECORD, is_file, is_folder, read_file, read_json
 from colrun.store.generations import tidy
 from colrun.store.index import Done, Watch, failures, publish, read_done, set_aside
 from colrun.store.join import Piles, row_jobs
-from colrun.store.known import stored_sweeps
+from colrun.store.known import stored_runs, stored_sweeps
 from colrun.store.parts import BrokenPartError, PartIndex, encode, read_index, read_part
 from colrun.store.paths import Paths, write_atomically, write_json
 
@@ -37,7 +38,7 @@ class Source:
     def read(cls, paths: Paths) -> "Source":
         """Its parts as they are now; a compaction meanwhile is noticed when a part is gone."""
         found = cls(paths)
-        if not paths.rows.exists() and any(paths.generations.glob("*/*.parquet")):
+        if not os.path.lexists(paths.rows) and paths.parts():
             raise InvalidValueError(
                 f"{paths.rows} is missing: the results were copied without their links. Copy them again with `cp -a` "
                 "or `rsync -a`."
@@ -71,10 +72,10 @@ def find_sources(folders: Iterable[Path], out: Path) -> dict[str, list[Paths]]:
         if not folder.is_dir():
             raise InvalidValueError(f"there is no folder {folder}; give results folders of other machines.")
         real = folder.resolve()
-        if (folder / "_runs").is_dir():
+        if is_folder(folder / "_runs"):
             names, above = [real.name], real.parent
         else:
-            names, above = stored_sweeps(folder), real
+            names, above = [name for name in stored_sweeps(folder) if is_folder(folder / name)], real
         if not names:
             raise InvalidValueError(f"{folder} holds no results of a sweep; give a results folder of another machine.")
         for name in names:
@@ -181,8 +182,8 @@ def _merge_one(target: Paths, sources: list[Source]) -> Merged:
     bring_up_to_date(target)
     watch = Watch(target)
     for source in sources:
-        for path in sorted(source.paths.runs.glob("*.json")):
-            _copy_run(target, path)
+        for path, facts in stored_runs(source.paths.sweep):
+            _copy_run(target, path, facts)
         for batch in _batches(source, done):
             for table, index in batch.cut():
                 done.rows += table.num_rows
@@ -195,28 +196,20 @@ def _merge_one(target: Paths, sources: list[Source]) -> Merged:
     return done
 
 
-def _copy_run(target: Paths, path: Path) -> None:
+def _copy_run(target: Paths, path: Path, facts: dict[str, Any]) -> None:
     """Provenance as it is; a run that was still going when it was last copied has ended since."""
     here = target.runs / path.name
-    content = path.read_bytes()
-    if not here.exists() or (here.read_bytes() != content and _finished(content)):
-        write_atomically(target, here, content)
-
-
-def _finished(content: bytes) -> bool:
-    try:
-        return bool(json.loads(content)["finished"])
-    except (ValueError, KeyError, TypeError):
-        return False
+    if not os.path.lexists(here) or (facts.get("finished") and is_file(here) and read_json(here) != facts):
+        write_atomically(target, here, read_file(path, LARGEST_RECORD))
 
 
 def _settle_failure(known: Done, target: Paths, job: str, facts: dict[str, Any]) -> None:
     """A failure counts where nobody has done the job."""
     config, _, seed = job.partition(".")
     here = target.failed / f"{job}.json"
-    if seed.isdigit() and known.missing(config, int(seed), tuple(facts.get("estimators", ()))) is None:
+    if known.missing(config, int(seed), tuple(facts["estimators"])) is None:
         here.unlink(missing_ok=True)
-    elif not here.exists():
+    elif not os.path.lexists(here):
         write_json(target, here, facts)
 
 

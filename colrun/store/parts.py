@@ -5,23 +5,29 @@ import hashlib
 import io
 import json
 import os
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas  # noqa: F401  (pyarrow would import it at its first use of it, and drop an exception of a signal there)
 import pyarrow as pa
+import pyarrow.compute
 import pyarrow.parquet as pq
 
-from colrun.errors import StoreError
+from colrun.errors import StoreError, shown
 from colrun.experiments import Experiment, Row, get_experiment
 from colrun.experiments.declare import Column
+from colrun.store.files import StrangeFileError, opened, parse_json, read_at, read_file
+from colrun.store.footer import HASH_LENGTH, LARGEST_PART, WHOLE, columns_in, footer_of, hash_of, is_whole, value_of
+from colrun.store.records import INDEX, check_done, checked
 
 KEY = b"colrun"
 """Of the index, so that a damaged footer is seen without reading any row."""
+LONGEST_TEXT = 300
 
 FIRST = [("sweep", pa.string()), ("experiment", pa.string())]
 FEW_ROWS = 100_000
@@ -76,16 +82,16 @@ def make_table(experiment: Experiment[Any], sweep: str, rows: list[Row]) -> pa.T
     return pa.Table.from_pylist([common | row for row in rows], schema=full_schema(experiment))
 
 
-def is_older(schema: pa.Schema, experiment: Experiment[Any]) -> bool:
-    """Whether rows were written before the experiment had all of its columns."""
-    return not set(full_schema(experiment).names) <= set(schema.names)
+def is_older(columns: int, experiment: Experiment[Any]) -> bool:
+    """Whether rows were written before the experiment had all of its columns, which only get more."""
+    return columns < len(full_schema(experiment))
 
 
 def up_to_date(table: pa.Table, experiment: Experiment[Any]) -> pa.Table:
     """Rows from before a column was there, with it."""
-    if not is_older(table.schema, experiment):
-        return table
     schema = full_schema(experiment)
+    if set(schema.names) <= set(table.column_names):
+        return table
     for column in experiment.columns:
         if column.name not in table.column_names:
             kind = schema.field(column.name).type
@@ -137,9 +143,26 @@ def encode(table: pa.Table, index: PartIndex) -> bytes:
     described["checksum"] = checksum(table, described)
     described["seal"] = _seal(described)
     sink = io.BytesIO()
-    table = table.replace_schema_metadata({KEY: json.dumps(described).encode()})
+    table = table.replace_schema_metadata({KEY: json.dumps(described).encode(), WHOLE: b"0" * HASH_LENGTH})
     pq.write_table(table, sink, compression="zstd")
-    return sink.getvalue()
+    content = bytearray(sink.getvalue())
+    place = value_of(content, WHOLE)
+    assert place is not None
+    content[place] = hash_of(content).encode()
+    return bytes(content)
+
+
+def _index(footer: bytes, size: int) -> PartIndex:
+    place = value_of(footer, KEY)
+    if place is None:
+        raise StrangeFileError("was not written by colrun")
+    described = parse_json(footer[place])
+    checked(described, INDEX)
+    if described.keys() != INDEX.keys() or _seal(described) != described["seal"]:
+        raise StrangeFileError("has a footer that is not what was written")
+    index = PartIndex(**described)
+    check_done(index.done, index.rows, size)
+    return index
 
 
 def read_index(path: Path) -> PartIndex:
@@ -147,33 +170,83 @@ def read_index(path: Path) -> PartIndex:
     return read_footer(path)[0]
 
 
-def read_footer(path: Path) -> tuple[PartIndex, pa.Schema]:
-    """The index, and the columns of the rows."""
+def read_footer(path: Path) -> tuple[PartIndex, int]:
+    """The index, and the number of columns of the rows."""
+    with _explained(path), opened(path, LARGEST_PART) as (handle, size):
+        footer = footer_of(handle, size)
+        return _index(footer, size), columns_in(footer)
+
+
+def verify_part(path: Path) -> tuple[PartIndex, int]:
+    """As `read_footer`, after every byte was checked."""
     with _explained(path):
-        schema = pq.read_schema(path)
-        return _index(path, schema), schema
-
-
-def _index(path: Path, schema: pa.Schema) -> PartIndex:
-    metadata = schema.metadata or {}
-    if KEY not in metadata:
-        raise BrokenPartError(path, "was not written by colrun")
-    described = json.loads(metadata[KEY])
-    index = PartIndex(**described)
-    if _seal(described) != index.seal:
-        raise BrokenPartError(path, "has a footer that is not what was written")
-    return index
+        content = read_file(path, LARGEST_PART)
+    if is_whole(content) is None:
+        read_part(path)
+    elif not is_whole(content):
+        raise BrokenPartError(path, "is not what was written")
+    return read_footer(path)
 
 
 def read_part(path: Path) -> tuple[pa.Table, PartIndex]:
     """Rows and index, checked against what was written; columns that came later are filled in."""
-    with _explained(path), pq.ParquetFile(path) as file:
-        index = _index(path, file.schema_arrow)
-        table = file.read(use_threads=index.rows > FEW_ROWS).replace_schema_metadata(None)
-        if table.num_rows != index.rows or checksum(table, _described(index)) != index.checksum:
-            raise BrokenPartError(path, "holds other rows than were written")
-        experiment = get_experiment(index.experiment)
+    with _explained(path):
+        with opened(path, LARGEST_PART) as (handle, size):
+            index = _index(footer_of(handle, size), size)
+            content = read_at(handle, 0, size)
+        whole = is_whole(content)
+        if whole is False:
+            raise StrangeFileError("is not what was written")
+        with pq.ParquetFile(pa.BufferReader(content)) as file:
+            if file.metadata.num_rows != index.rows:
+                raise StrangeFileError("holds other rows than were written")
+            experiment = get_experiment(index.experiment)
+            _check_columns(file.schema_arrow, experiment)
+            table = file.read(use_threads=index.rows > FEW_ROWS).replace_schema_metadata(None)
+        if whole is None and checksum(table, _described(index)) != index.checksum:
+            raise StrangeFileError("holds other rows than were written")
+        if table.num_rows:
+            _check_values(table)
     return up_to_date(table, experiment), index
+
+
+def _check_columns(schema: pa.Schema, experiment: Experiment[Any]) -> None:
+    """Columns that readers go by are there, and all have the types that colrun writes; kept metrics are float32."""
+    wanted = full_schema(experiment)
+    for name in ("job", "seed", "diverged", *(name for name, _ in (*FIRST, *LAST))):
+        if name in wanted.names and name not in schema.names:
+            raise StrangeFileError(f"has no column {name!r}")
+    for name, kind in zip(schema.names, schema.types, strict=True):
+        known = wanted.field(name).type if name in wanted.names else kind
+        if kind not in TYPES or (kind != known and not (known == pa.float64() and kind == pa.float32())):
+            raise StrangeFileError(f"has a column {shown(name)} of another type than is written")
+    if len(set(schema.names)) < len(schema.names):
+        raise StrangeFileError("has a column twice")
+
+
+TYPES = (pa.string(), pa.int64(), pa.float64(), pa.float32(), pa.bool_())
+JOB = r"^[0-9a-z]{1,64}\.[0-9]{1,18}$"
+TEXT = re.compile(r"[\w .,:;+@%/()=#-]*")
+"""What may stand in rows: words that figures, tables and pages show as they are."""
+
+
+def _check_values(table: pa.Table) -> None:
+    """Of columns that readers go by none is empty, and texts are words."""
+    for name in ("job", "seed", "diverged", "sweep", "numerics"):
+        if name in table.column_names and table[name].null_count:
+            raise StrangeFileError(f"has rows without {name}")
+    if not pa.compute.all(pa.compute.match_substring_regex(table["job"], JOB)).as_py():
+        raise StrangeFileError("names a job that cannot be one")
+    for name, kind in zip(table.schema.names, table.schema.types, strict=True):
+        if kind == pa.string() and name != "job":
+            for text in table[name].unique().to_pylist():
+                if text is not None and not _is_word(text):
+                    raise StrangeFileError(f"holds a {name} that colrun does not write: {shown(text)}")
+
+
+@lru_cache(maxsize=1 << 16)
+def _is_word(text: str) -> bool:
+    return len(text) <= LONGEST_TEXT and TEXT.fullmatch(text) is not None
 
 
 @contextlib.contextmanager
@@ -182,11 +255,11 @@ def _explained(path: Path) -> Iterator[None]:
     try:
         yield
     except FileNotFoundError:
-        if path.is_symlink():
-            raise BrokenPartError(path, "is a link to nothing") from None
         raise
     except pa.ArrowMemoryError:
         raise
+    except StrangeFileError as error:
+        raise BrokenPartError(path, str(error)) from None
     except (pa.ArrowException, OSError, ValueError, TypeError) as error:
         if isinstance(error, OSError) and error.errno:  # Arrow's own complaints about contents have no number
             raise StoreError(f"cannot read {path}: {os.strerror(error.errno)}.") from None

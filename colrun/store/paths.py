@@ -6,12 +6,15 @@ import json
 import os
 import secrets
 import socket
+import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from colrun.errors import InvalidValueError, StoreError
+from colrun.store.files import KINDS, is_folder, kind_of, listed, require_folder
+from colrun.store.records import GENERATION, LINK, PART
 from colrun.sweep.file import check_name
 
 
@@ -65,22 +68,44 @@ class Paths:
         """Files being written."""
         return self.sweep / "_tmp"
 
+    def generation(self) -> Path:
+        """The one that `rows` names, else the newest with parts; a link to anywhere else is not followed."""
+        if is_folder(self.rows):  # copied without links: good enough to read
+            return self.rows
+        with contextlib.suppress(OSError):
+            match = LINK.fullmatch(os.readlink(self.rows))
+            if match and is_folder(self.generations / match[1]):
+                return self.generations / match[1]
+        found = [self.generations / name for name in self.generation_names()]
+        filled = [folder for folder in found if part_names(folder)]
+        newest = max(filled or found, default=self.generations / f"{1:06d}")
+        require_folder(newest)
+        return newest
+
+    def generation_names(self) -> list[str]:
+        """Folders that are named as colrun names generations, in order."""
+        return [n for n in listed(self.generations) if GENERATION.fullmatch(n) and is_folder(self.generations / n)]
+
     def parts(self) -> list[Path]:
         """The current parts."""
-        try:
-            return [self.rows / name for name in sorted(os.listdir(self.rows)) if name.endswith(".parquet")]
-        except (FileNotFoundError, NotADirectoryError):
-            return []
+        folder = self.generation()
+        return [folder / name for name in part_names(folder)]
+
+    def check_folders(self) -> None:
+        """Refuse a sweep's folder in which anything but a folder is in the place of one."""
+        for folder in (self.generations, self.runs, self.failed, self.broken, self.stale, self.temporary):
+            require_folder(folder)
 
     def prepare(self) -> None:
         """Make the folders, and find out now whether they can be written."""
+        self.check_folders()
         with explained(self.sweep):
             for folder in (self.sweep, self.generations, self.runs, self.failed, self.temporary):
                 folder.mkdir(parents=True, exist_ok=True)
             if not os.path.lexists(self.rows):
-                if not any(self.generations.iterdir()):
-                    (self.generations / f"{1:06d}").mkdir(exist_ok=True)
-                switch_link(self, max(self.generations.iterdir()))
+                folder = self.generation()
+                folder.mkdir(exist_ok=True)
+                switch_link(self, folder)
             self.check_link()
             probe = unique(self.temporary, "probe")
             probe.write_bytes(b"x")
@@ -88,11 +113,17 @@ class Paths:
 
     def check_link(self) -> None:
         """Refuse results that were copied in a way that turns links into folders."""
-        if self.rows.exists() and not self.rows.is_symlink():
+        self.check_folders()
+        if kind_of(self.rows) not in (0, stat.S_IFLNK):
             raise StoreError(
-                f"{self.rows} is a folder and must be a symbolic link into {self.generations.name}: the results "
-                "were copied without their links. Copy them again with `cp -a` or `rsync -a`."
+                f"{self.rows} is {KINDS[kind_of(self.rows)]} and must be a symbolic link into {self.generations.name}: "
+                "the results were copied without their links. Copy them again with `cp -a` or `rsync -a`."
             )
+
+
+def part_names(folder: Path) -> list[str]:
+    """Of the parts of a generation, in order; none if it is gone."""
+    return [name for name in listed(folder) if PART.fullmatch(name)]
 
 
 @contextlib.contextmanager
@@ -183,4 +214,4 @@ def sweep_folder(path: str | Path) -> Path:
         raise InvalidValueError(
             f"there are no results at {folder}; run `colrun sweep` first, or give the sweep's folder."
         )
-    return folder
+    return folder.resolve() if folder.is_symlink() else folder  # the user may have made it a link

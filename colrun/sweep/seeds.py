@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from colrun.errors import InvalidValueError, shown
 
 WANTED = 'it must be a half-open range such as "0:100", a list such as [0, 1, 5], or both: "0:10,50"'
-MOST = 2**62
+MOST = 10**18
+"""Seeds are below it, wherever they come from: what is written can be read."""
+RANGE = re.compile(r"\s*([0-9]{1,19})(?:\s*:\s*([0-9]{1,19}))?\s*", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -44,17 +46,14 @@ class Seeds:
 
     @staticmethod
     def _range(part: object, whole: object) -> tuple[int, int]:
-        if isinstance(part, int) and not isinstance(part, bool) and 0 <= part < MOST:
-            return part, part + 1
-        match = (
-            re.fullmatch(r"\s*([0-9]{1,18})(?:\s*:\s*([0-9]{1,18}))?\s*", part, re.ASCII)
-            if isinstance(part, str)
-            else None
-        )
+        text = str(min(part, MOST)) if isinstance(part, int) and not isinstance(part, bool) else part
+        match = RANGE.fullmatch(text) if isinstance(text, str) else None
         if match is None:
             raise InvalidValueError(f"seeds {shown(whole)} cannot be read; {WANTED}.")
         start = int(match[1])
         stop = start + 1 if match[2] is None else int(match[2])
+        if stop > MOST:
+            raise InvalidValueError(f"seeds {shown(whole)} are too large; they must be below 10^18, and {WANTED}.")
         if stop <= start:
             raise InvalidValueError(f"seeds {shown(whole)} hold an empty range; {WANTED}.")
         return start, stop
@@ -68,6 +67,9 @@ class Seeds:
 
     def __contains__(self, seed: int) -> bool:
         return any(start <= seed < stop for start, stop in self.ranges)
+
+    def __le__(self, other: "Seeds") -> bool:
+        return (self | other).ranges == other.ranges
 
     def __or__(self, other: "Seeds") -> "Seeds":
         return self.merged([*self.ranges, *other.ranges])

@@ -147,7 +147,8 @@ def test_other_versions_and_experiments_are_refused(here: Path) -> None:
 def test_failures_come_along_unless_another_machine_did_the_job() -> None:
     done, lost = next(iter(bits(Path("two/tiny"))))[0], "0123456789abcdef.7"
     for job in (done, lost):
-        facts = {"job": job, "error": "E", "estimators": ["master-user", "tbptt-3"]}
+        facts = {"job": job, "error": "E", "estimators": ["master-user", "tbptt-3"], "experiment": "alignment"}
+        facts |= {"parameters": {}, "run": "", "traceback": ""}
         Path("one/tiny/_failed", f"{job}.json").write_text(json.dumps(facts))
     colrun("merge", "one", "--out", "all")
     assert {path.stem for path in Path("all/tiny/_failed").iterdir()} == {done, lost}

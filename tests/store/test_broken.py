@@ -71,15 +71,30 @@ def test_compaction_names_the_part_that_is_broken(paths: Paths) -> None:
     assert computed(resume(paths)) == 6
 
 
-def test_a_link_to_nothing_is_broken(paths: Paths) -> None:
-    (paths.rows / "zzz.parquet").symlink_to("nowhere")
-    with pytest.warns(BrokenPartWarning, match="is a link to nothing"):
-        assert len(load(paths.sweep)) == 60
+def test_a_part_that_is_a_link_is_broken(paths: Paths, tmp_path: Path) -> None:
+    victim = paths.parts()[0]
+    victim.rename(tmp_path / "elsewhere")
+    victim.symlink_to(tmp_path / "elsewhere")
+    before = (tmp_path / "elsewhere").read_bytes()
+    with pytest.warns(BrokenPartWarning, match="is a symbolic link"):
+        assert len(load(paths.sweep)) == 48
     said = colrun("status", "tiny", "--results", paths.sweep.parent)
     assert said.exit_code == 1
-    assert "is a link to nothing" in said.stdout
+    assert "is a symbolic link" in said.stdout
+    assert computed(resume(paths)) == 6
+    assert (paths.broken / victim.name).is_symlink(), "the link was moved, and not what it points to"
+    assert (tmp_path / "elsewhere").read_bytes() == before
+
+
+def test_a_name_that_colrun_does_not_write_is_named_and_left_alone(paths: Paths) -> None:
+    stray = paths.rows / "zzz.parquet"
+    stray.symlink_to("nowhere")
+    assert len(load(paths.sweep)) == 60
+    said = colrun("status", "tiny", "--results", paths.sweep.parent)
+    assert said.exit_code == 0
+    assert "not colrun's, left alone: _generations/000001/zzz.parquet" in said.stdout
     assert computed(resume(paths)) == 0
-    assert not (paths.rows / "zzz.parquet").is_symlink()
+    assert stray.is_symlink()
 
 
 def without_power_over_files() -> None:

@@ -56,3 +56,10 @@ def test_set_algebra_and_batches(some: set[int], others: set[int], size: int) ->
     assert [seed for batch in batches for seed in batch] == sorted(some)
     assert all(len({seed // size for seed in batch}) == 1 for batch in batches)
     assert len({batch[0] // size for batch in batches}) == len(batches)  # a batch is never cut in two
+
+
+def test_the_largest_seeds_can_be_read_again() -> None:
+    """What a sweep accepts and stores, every reader must take: alone and as the end of a range."""
+    for value in ([10**18 - 1], "999999999999999990:1000000000000000000"):
+        seeds = Seeds.parse(value)
+        assert Seeds.parse(str(seeds)) == seeds
