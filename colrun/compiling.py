@@ -21,7 +21,7 @@ FAST = {"reassoc", "contract", "nsz"}
 SAID = "colrun compiles its kernels, once after an install: about half a minute"
 
 
-class _Teller(event.Listener):  # type: ignore[misc]
+class _Teller(event.Listener):
     """Says so, once in a process, when a kernel is compiled that was not kept on disk."""
 
     told = False
@@ -37,7 +37,7 @@ class _Teller(event.Listener):  # type: ignore[misc]
         pass
 
 
-event.register("numba:compile", _Teller())
+event.register("numba:compile", _Teller())  # type: ignore[no-untyped-call]
 
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
