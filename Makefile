@@ -17,7 +17,7 @@ SOAK_KILLS ?= 300
 SWEEPS    := $(filter-out demo,$(basename $(notdir $(sort $(wildcard sweeps/*.toml)))))
 FIGURES   := rnn-alignment meta-alignment meta-ablation state-decay gru-alignment step-size
 DRAWINGS  := columns stop-gradient
-BEYOND    := cost estimators tradeoff grouping
+BEYOND    := cost estimators tradeoff grouping learning
 FORMATS   ?= png,pdf,svg
 
 .PHONY: setup figures beyond paper keep scripts lint test test-cluster test-lanes soak clean

@@ -2,4 +2,9 @@
 
 from colrun.drawing import FigureEntry
 
-FIGURES: dict[str, FigureEntry] = {}
+FIGURES = {
+    "learning": FigureEntry(
+        f"{__name__}.learning", "whether networks learn: curves, step sizes and final errors of all learners",
+        {"learning": "learning"}, order=200,
+    )
+}  # fmt: skip
