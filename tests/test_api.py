@@ -9,8 +9,8 @@ import pytest
 import torch
 
 import colrun
-from colrun import api
 from colrun.errors import InvalidValueError
+from colrun.estimators import online
 from colrun.networks.readings import SWITCHES
 from colrun.quality import MEASURED
 from tests import oracle
@@ -228,13 +228,13 @@ def test_a_network_is_printed_in_a_few_lines() -> None:
 
 def test_the_online_form_takes_one_thread_unless_told_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[int] = []
-    real = api.run
+    real = online.run
 
     def watched(*given: Any) -> Any:
         seen.append(torch.get_num_threads())
         return real(*given)
 
-    monkeypatch.setattr(api, "run", watched)
+    monkeypatch.setattr("colrun.api.run", watched)
     before = torch.get_num_threads()
     try:
         torch.set_num_threads(2)

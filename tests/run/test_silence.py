@@ -11,7 +11,7 @@ import pytest
 
 from colrun.compiling import SAID
 from colrun.output import working
-from colrun.run import progress, unit
+from colrun.run import progress, unit, worker
 from colrun.run.local import Local
 from colrun.run.progress import Progress
 from colrun.store.load import load_table
@@ -43,6 +43,13 @@ def test_compiling_is_said_by_a_sweep(capsys: pytest.CaptureFixture[str], monkey
         shown.begin(by_kernels=True)
         shown.begin(by_kernels=False)
     assert capsys.readouterr().err == "tiny: compiling kernels, once after an install: about half a minute\n"
+
+
+def test_workers_leave_it_to_the_sweep(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("COLRUN_COMPILE_QUIETLY", raising=False)
+    worker._ready.cache_clear()
+    worker._ready()
+    assert "COLRUN_COMPILE_QUIETLY" in os.environ
 
 
 def test_a_terminal_is_told_what_goes_on(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
