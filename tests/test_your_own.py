@@ -39,6 +39,7 @@ def test_the_page(tmp_path: Path) -> None:
     assert (here / "figures" / "mine.png").stat().st_size > 10_000
 
 
+@pytest.mark.filterwarnings("ignore:.*has no fast form")
 def test_the_newcomer_gets_what_the_page_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The sweep refuses to mix rows of the two sources of `half`."""
     from colrun.estimators import ESTIMATORS
