@@ -77,13 +77,15 @@ def gradients(
     step_size: float | None = None,
     form: str = "credit",
     draw: int = 0,
+    threads: int = 1,
 ) -> Gradients:
     """The gradient of Σ_t L(t) as `estimator` sees it, one tensor per named parameter.
 
     `step_size` lets w learn by LMS while the sequence runs. `form` is "credit" (fast) or "online" (as published), which
     is also what runs where the fast engine has no network of that kind, as with a dense one or one's own, or where some
     steps are not counted. A stochastic estimator (`uoro`, `nobacktrack`, `kf-rtrl`) has another noise for every `draw`,
-    which with the network's seed fixes it.
+    which with the network's seed fixes it. `threads` are those of the online form, whose steps are so short that more
+    of them wait for each other.
     """
     name = parse_estimator(estimator)
     step_size = check_step_size(step_size)
@@ -93,7 +95,7 @@ def gradients(
     if form == "torch":
         warnings.warn('form="torch" is "credit" now, and the next version will not take it.', FutureWarning, 2)
     if form == "online" or not _is_fast(network, sequence):
-        return _run(network, sequence, name, step_size, draw).gradient
+        return _run(network, sequence, name, step_size, draw, positive_int(threads, "threads")).gradient
     refuse_undefined([name], str(network.cell))
     assert isinstance(network, ColumnarNetwork)
     arrays = engine.gradients(as_batch([network], [sequence]), fast_forms([name]), step_size, draw)[name]
@@ -187,10 +189,18 @@ def _evaluate(
     return metrics.from_draws(np.stack(sums, axis=1)) if stochastic else metrics.from_sums(sums[0])
 
 
-def _run(network: Network, sequence: Sequence, name: EstimatorName, step_size: float | None, draw: int) -> Summed:
+def _run(
+    network: Network, sequence: Sequence, name: EstimatorName, step_size: float | None, draw: int, threads: int = 1
+) -> Summed:
     """The online form over the sequence."""
-    refuse_undefined([name], network.cell)
-    return run(get_online(name, draw), network, sequence, step_size)
+    if network.cell is not None:
+        refuse_undefined([name], network.cell)
+    before = torch.get_num_threads()
+    try:
+        torch.set_num_threads(threads)
+        return run(get_online(name, draw), network, sequence, step_size)
+    finally:
+        torch.set_num_threads(before)
 
 
 def _is_fast(network: Network, sequence: Sequence) -> bool:

@@ -3,16 +3,41 @@
 Matrix products inside kernels are those of the BLAS that SciPy brings (numba's `np.dot`).
 """
 
+import os
+import sys
 from collections.abc import Callable
 from typing import Any, cast
 
 import numba
+from numba.core import event
 from numpy.typing import NDArray
 
 Array = NDArray[Any]
 
 # Sums may be taken in another order, which lets them use vector units. NaN and infinity keep their meaning.
 FAST = {"reassoc", "contract", "nsz"}
+
+
+SAID = "colrun compiles its kernels, once after an install: about half a minute"
+
+
+class _Teller(event.Listener):
+    """Says so, once in a process, when a kernel is compiled that was not kept on disk."""
+
+    told = False
+
+    def on_start(self, found: Any) -> None:
+        module = getattr(getattr(found.data.get("dispatcher"), "py_func", None), "__module__", "")
+        quiet = _Teller.told or "COLRUN_COMPILE_QUIETLY" in os.environ
+        if not quiet and module.startswith("colrun."):
+            _Teller.told = True
+            print(SAID, file=sys.stderr, flush=True)
+
+    def on_end(self, found: Any) -> None:
+        pass
+
+
+event.register("numba:compile", _Teller())  # type: ignore[no-untyped-call]
 
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:

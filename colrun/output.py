@@ -6,7 +6,7 @@ import secrets
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,6 +24,17 @@ def console(stderr: bool = False) -> "Console":
     from rich.console import Console
 
     return Console(stderr=stderr, color_system=None if os.environ.get("NO_COLOR") else "auto")
+
+
+@contextmanager
+def working() -> Iterator[Callable[[str], None]]:
+    """Told what goes on, shows it on a terminal while it does."""
+    terminal = console(stderr=True)
+    if not terminal.is_terminal:
+        yield lambda _: None
+        return
+    with terminal.status("", spinner="line") as status:
+        yield lambda what: status.update(f"{what} …")
 
 
 @contextmanager

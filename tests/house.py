@@ -37,7 +37,7 @@ LAYERS = (
     ("store",),
     ("run",),
     ("figures", "claims"),
-    ("report", "bench", "summary"),
+    ("report", "bench", "summary", "checks"),
     ("cli",),
 )
 """Lowest first: a package imports from those before it, and not from those beside or after it."""

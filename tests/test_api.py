@@ -10,6 +10,7 @@ import torch
 
 import colrun
 from colrun.errors import InvalidValueError
+from colrun.estimators import online
 from colrun.networks.readings import SWITCHES
 from colrun.quality import MEASURED
 from tests import oracle
@@ -212,3 +213,35 @@ def test_the_form_torch_is_credit_with_a_warning() -> None:
         found = colrun.gradients(net, seq, "tbptt-2", 0.01, "torch")
     wanted = colrun.gradients(net, seq, "tbptt-2", 0.01)
     assert all(torch.equal(found[name], value) for name, value in wanted.items())
+
+
+def test_a_network_is_printed_in_a_few_lines() -> None:
+    shown = repr(colrun.network(3, "gru", 4, 3, "50%", 5))
+    assert len(shown.splitlines()) == 3
+    assert shown.startswith(
+        "gru cell, 4 columns of width 3, 5 inputs, lateral 50%\na columnar network, seed 3, float64, "
+    )
+    assert "A (4, 3, 6)" in shown
+    assert len(repr(colrun.own_network(torch.nn.GRUCell(5, 4, dtype=torch.float64))).splitlines()) == 2
+    assert len(repr(colrun.dense_network(0, columns=4, width=3, inputs=5)).splitlines()) == 3
+
+
+def test_the_online_form_takes_one_thread_unless_told_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[int] = []
+    real = online.run
+
+    def watched(*given: Any) -> Any:
+        seen.append(torch.get_num_threads())
+        return real(*given)
+
+    monkeypatch.setattr("colrun.api.run", watched)
+    before = torch.get_num_threads()
+    try:
+        torch.set_num_threads(2)
+        net, shown = colrun.network(0, "gru", 4, 3, "50%", 5), colrun.sequence(0, 6, 5)
+        colrun.gradients(net, shown, "master-user", form="online")
+        colrun.gradients(net, shown, "master-user", form="online", threads=2)
+        assert seen == [1, 2]
+        assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(before)

@@ -26,6 +26,7 @@ COMMANDS = {
     "prune": "prune",
     "merge": "merge",
     "script": "script",
+    "check": "check",
     "init": "init",
     "bench": "bench",
     "list": "list_",

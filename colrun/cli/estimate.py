@@ -1,14 +1,11 @@
 """What `colrun sweep --dry-run` shows."""
 
-import os
 from collections.abc import Iterator
-from pathlib import Path
 
 import click
 
-import colrun
 from colrun.experiments.axes import Value
-from colrun.run.progress import spoken
+from colrun.run.progress import compiled, spoken
 from colrun.run.sweep import count
 from colrun.store.index import failures, read_done
 from colrun.store.paths import Paths
@@ -18,12 +15,6 @@ from colrun.sweep.shard import Shard
 
 BYTES_PER_ROW = 50
 """Of the compressed Parquet parts."""
-
-
-def compiled() -> bool:
-    """Whether a process has compiled kernels before, and numba kept them beside their source, as it does if it can."""
-    kept = Path(colrun.__file__).parent / "engine" / "__pycache__"
-    return "NUMBA_CACHE_DIR" in os.environ or any(kept.glob("compare.compare-*.nbi"))
 
 
 def show_plan(sweep: Sweep, paths: Paths, workers: int, shard: Shard | None) -> None:

@@ -8,6 +8,7 @@ from colrun.cli.options import FigureName, Known, results_option
 from colrun.drawing import FORMATS, STYLE_NAMES
 from colrun.errors import choose
 from colrun.figures import figures_in, known_figures
+from colrun.output import working
 
 
 def _metrics() -> dict[str, None]:
@@ -54,15 +55,17 @@ def command(figures: tuple[str, ...], results: Path, out: Path, formats: str, st
 
     load = remembering(2)  # figures of one sweep stand side by side
     said: set[str] = set()
-    for name in names:
-        figure, rows = make(name, results, style, metric, load)
-        for line in map(str, rows):
-            if line not in said:
-                click.echo(line, err=True)
-                said.add(line)
-        out.mkdir(parents=True, exist_ok=True)
-        usual = metric is None or metric == known[name].metrics[0]
-        for form in wanted:
-            target = out / f"{name}{'' if usual else f'-{metric}'}.{form}"
-            save(figure, target, style)
-            click.echo(str(target))
+    with working() as say:
+        for number, name in enumerate(names, start=1):
+            say(f"drawing {name}, {number} of {len(names)}")
+            figure, rows = make(name, results, style, metric, load)
+            for line in map(str, rows):
+                if line not in said:
+                    click.echo(line, err=True)
+                    said.add(line)
+            out.mkdir(parents=True, exist_ok=True)
+            usual = metric is None or metric == known[name].metrics[0]
+            for form in wanted:
+                target = out / f"{name}{'' if usual else f'-{metric}'}.{form}"
+                save(figure, target, style)
+                click.echo(str(target))

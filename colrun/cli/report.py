@@ -6,7 +6,7 @@ import click
 
 from colrun.cli.options import results_option
 from colrun.errors import InvalidValueError
-from colrun.output import STANDARD, refuse_folder, writing
+from colrun.output import STANDARD, refuse_folder, working, writing
 
 
 @click.command("report")
@@ -35,7 +35,8 @@ def command(results: Path, output: Path) -> None:
     from colrun.report.gather import gather
     from colrun.report.page import render
 
-    content = gather(results)
+    with working() as say:
+        content = gather(results, say)
     if not content.sources:
         raise InvalidValueError(f"there are no results in {results} and none are kept; run: colrun sweep rnn-alignment")
     text = render(content)

@@ -59,6 +59,8 @@ _warned: set[str] = set()
 def guarded_online(plugin: Plugin, name: EstimatorName, draw: int) -> Online[Any]:
     """The online form of a plug-in, imported; one that was written for version 0.1 is adapted, with a warning."""
     found = plugin.load_online()
+    if found is None and isinstance(whole := plugin.load(), type) and issubclass(whole, Online):
+        found = whole  # a package's table of online forms alone
     if found is not None:
         with named(plugin, "the online form"):
             inner = found(name, draw)

@@ -104,6 +104,12 @@ def guarded_fast(plugin: Plugin) -> FastForm | StochasticForm:
         return GuardedStochastic(plugin, inner)
     if isinstance(inner, FastForm):
         return GuardedFast(plugin, inner)
+    from colrun.estimators.online import Online
+
+    if isinstance(inner, type) and issubclass(inner, Online):
+        from colrun.estimators.online_alone import OnlineAlone
+
+        return OnlineAlone(plugin)
     from colrun.estimators.legacy_fast import legacy_fast
 
     return GuardedFast(plugin, legacy_fast(plugin, inner))

@@ -25,6 +25,9 @@ GROUP = "colrun.estimators"
 NAME = re.compile(r"\w[\w.+-]{0,99}")
 KEY = re.compile(rf"{NAME.pattern}(?:@(?:v[0-9]{{1,9}}|[0-9a-f]{{1,64}}))?")
 """Of an estimator with its window, and of what tells its results from those of another form of it."""
+API = 2
+"""Of what plug-ins build on: `engine/forms.py` and `estimators/online.py`. A plug-in says with `API = 2` which one it
+was written for. 1 is that of version 0.1, made of tensors."""
 
 
 class PluginError(InvalidValueError):
@@ -43,6 +46,8 @@ class Plugin:
     """The file or the package, for messages."""
     file: Path | None = None
     entry: importlib.metadata.EntryPoint | None = None
+    api: int | None = None
+    """The version of the API that it says it was written for."""
 
     @property
     def key(self) -> str:
@@ -58,8 +63,8 @@ class Plugin:
         return _hashed(_package(self.entry, self.where))
 
     def load(self) -> object:
-        """The estimator itself: here the plug-in is imported."""
-        table = self._import(lambda: _module(self.file).ESTIMATORS if self.file is not None else self.entry.load())  # type: ignore[union-attr]
+        """The estimator itself, or its online form where there is no other: here the plug-in is imported."""
+        table = self._import(lambda: _table(_module(self.file)) if self.file is not None else self.entry.load())  # type: ignore[union-attr]
         if not isinstance(table, dict) or self.key not in table:
             raise PluginError(f'{self.where} must have a table ESTIMATORS = {{"{self.key}": …}} with that name in it.')
         found: object = table[self.key]
@@ -81,6 +86,16 @@ class Plugin:
 
 
 _given: dict[str, Plugin] = {}
+
+
+def _table(module: Any) -> dict[str, Any]:
+    found: dict[str, Any] = {**getattr(module, "ONLINE", {}), **getattr(module, "ESTIMATORS", {})}
+    return found
+
+
+def given() -> list[Plugin]:
+    """Those of the files in use."""
+    return list(_given.values())
 
 
 def use_files(files: Iterable[Path], builtin: Iterable[str]) -> None:
@@ -136,15 +151,20 @@ def _of_file(file: Path) -> list[Plugin]:
     except (SyntaxError, ValueError, RecursionError) as error:
         raise PluginError(f"{where} is not valid Python: {error}.") from None
     summary = (ast.get_docstring(tree) or f"from {file.name}").splitlines()[0]
-    for node in tree.body:
-        if not isinstance(node, ast.Assign | ast.AnnAssign):
-            continue
-        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-        if any(isinstance(target, ast.Name) and target.id == "ESTIMATORS" for target in targets):
-            value = node.value
-            keys: list[Any] = [getattr(k, "value", None) for k in value.keys] if isinstance(value, ast.Dict) else []
-            if keys and all(isinstance(key, str) and NAME.fullmatch(key) for key in keys):
-                return [Plugin(*_split(key), summary, where, file=file) for key in keys]
+    written = {
+        target.id: node.value
+        for node in tree.body
+        if isinstance(node, ast.Assign | ast.AnnAssign)
+        for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
+        if isinstance(target, ast.Name)
+    }
+    api = getattr(written.get("API"), "value", None)
+    if api is not None and api not in range(1, API + 1):
+        raise PluginError(f"{where} was written for API {shown(api)}; this colrun has {API}, so a newer one is needed.")
+    tables = [value for name in ("ESTIMATORS", "ONLINE") if isinstance(value := written.get(name), ast.Dict)]
+    keys: list[Any] = list(dict.fromkeys(getattr(key, "value", None) for table in tables for key in table.keys))
+    if keys and all(isinstance(key, str) and NAME.fullmatch(key) for key in keys):
+        return [Plugin(*_split(key), summary, where, file=file, api=api) for key in keys]
     raise PluginError(
         f'{where} must have a table of its estimators, written out: ESTIMATORS = {{"my-name": MyEstimator()}}.'
     )

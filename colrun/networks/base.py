@@ -88,12 +88,18 @@ class Network(ABC):
         """The same network with other weights."""
         return replace(self, theta=theta, w=w)  # type: ignore[type-var]
 
+    def __repr__(self) -> str:
+        """A few lines: what it is, and the names and shapes of its parameters."""
+        shapes = ", ".join(f"{name} {tuple(value.shape)}" for name, value in self.theta.items())
+        dtype = str(self.dtype).removeprefix("torch.")
+        return f"{self.kind}, seed {self.seed}, {dtype}, {self.parameter_count:,} weights\n  {shapes}"
+
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         """Itself: a copy of an estimator's memory needs no network of its own."""
         return self
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class CellNetwork(Network):
     """A network of colrun's own: an architecture with one of its cells, and the random numbers of one seed."""
 
@@ -103,6 +109,12 @@ class CellNetwork(Network):
     masks: dict[str, Tensor]
     w: Tensor
     """w(0), shape (C,)."""
+
+    def __repr__(self) -> str:
+        known = self.architecture
+        level = f", lateral {100 * known.lateral:g}%" if self.owner is not None else ""
+        shape = f"{known.cell} cell, {known.columns} columns of width {known.width}, {known.inputs} inputs{level}"
+        return f"{shape}\n{super().__repr__()}"
 
     @property
     def columns(self) -> int:

@@ -25,7 +25,7 @@ class Places(NamedTuple):
     """Whether it comes from the column itself."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ListedNetwork(ColumnarNetwork):
     """Nothing in it is masked."""
 

@@ -33,7 +33,7 @@ class ModuleStep:
         return found
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class OwnNetwork(Network):
     """Nothing in it is masked, and no weight belongs to a state."""
 

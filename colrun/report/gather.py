@@ -69,19 +69,23 @@ class Content:
     explorer: dict[str, Any]
 
 
-def gather(results: Path) -> Content:
-    """Read each sweep once, judge, draw and summarise."""
+def gather(results: Path, say: Callable[[str], None] = lambda _: None) -> Content:
+    """Read each sweep once, judge, draw and summarise; `say` is told what goes on."""
     names = dict.fromkeys(sweep for entry in figures_in(results).values() for sweep in entry.needs)
     names |= dict.fromkeys(sweep for claim in known_claims().values() for sweep in claim.sweeps)
     found = [rows for name in names if (rows := where_rows(results, name)) is not None]
     load = remembering(None)
-    sources = {rows.sweep: SweepRows(rows, load(rows), runs(rows)) for rows in found}
+    sources = {}
+    for rows in found:
+        say(f"reading {rows.sweep}")
+        sources[rows.sweep] = SweepRows(rows, load(rows), runs(rows))
     frames = {name: source.frame for name, source in sources.items()}
     kind = next(kind for kind in EXPERIMENTS.values() if kind.explored)
     shown = [frame for frame in frames.values() if set(frame["experiment"]) == {kind.name}]
+    say("judging claims")
     return Content(
         tuple(judge(frames)), tuple(judge_plugins(frames)),
-        tuple(figures(results, load)), tuple(sources.values()), explorer(shown, kind.explored),
+        tuple(figures(results, load, say)), tuple(sources.values()), explorer(shown, kind.explored),
     )  # fmt: skip
 
 
@@ -91,11 +95,12 @@ def runs(rows: Rows) -> tuple[dict[str, Any], ...]:
     return tuple(facts for folder in folders for _, facts in stored_runs(folder))
 
 
-def figures(results: Path, load: Callable[[Rows], pd.DataFrame]) -> Iterator[Drawn]:
+def figures(results: Path, load: Callable[[Rows], pd.DataFrame], say: Callable[[str], None]) -> Iterator[Drawn]:
     """Every figure that has rows, and the drawings."""
     from matplotlib import pyplot as plt
 
     for name, entry in figures_in(results).items():
+        say(f"drawing {name}")
         try:
             figure, rows = make(name, results, load=load)
         except InvalidValueError:  # no rows

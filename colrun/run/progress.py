@@ -1,9 +1,12 @@
 """Progress: a live line on a terminal, plain lines elsewhere, nothing when asked to be quiet."""
 
+import os
 import sys
 import time
+from pathlib import Path
 from types import TracebackType
 
+import colrun
 from colrun.output import console
 from colrun.run.unit import Outcome
 
@@ -17,6 +20,12 @@ def spoken(seconds: float) -> str:
     if seconds < 5400:
         return f"{seconds / 60:.0f} min"
     return f"{seconds / 3600:.1f} h"
+
+
+def compiled() -> bool:
+    """Whether a process has compiled kernels before, and numba kept them beside their source, as it does if it can."""
+    kept = Path(colrun.__file__).parent / "engine" / "__pycache__"
+    return "NUMBA_CACHE_DIR" in os.environ or any(kept.glob("compare.compare-*.nbi"))
 
 
 class Progress:
@@ -45,6 +54,14 @@ class Progress:
     ) -> None:
         if self._bar is not None:
             self._bar.stop()  # type: ignore[attr-defined]
+
+    def begin(self, by_kernels: bool) -> None:
+        """Before the first outcome: workers start and, after an install, compile kernels, for as long as it takes."""
+        text = "compiling kernels, once after an install: about half a minute" if by_kernels and not compiled() else ""
+        if self._bar is not None:
+            self._bar.update(self._task, note=text or "starting")  # type: ignore[attr-defined]
+        elif text:
+            self.say(f"{self.name}: {text}")
 
     def add(self, outcome: Outcome) -> None:
         """One outcome more."""

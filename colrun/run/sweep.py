@@ -180,6 +180,7 @@ def run_sweep(sweep: Sweep, paths: Paths, pool: Pool, options: Options) -> Resul
         return units(sweep, not_failed(read_done(paths), failures(paths)), options.shard)
 
     with Progress(sweep.name, where.missing, options.quiet) as progress:
+        progress.begin(sweep.experiment.by_kernels)
         try:
             for outcome in run_units(todo, place, pool, progress.say):
                 check_stopped()

@@ -8,8 +8,13 @@ from typing import Any
 from colrun.experiments import EXPERIMENTS, Experiment, Row
 from colrun.store.index import Watch
 from colrun.store.paths import Paths, write_json
-from colrun.store.publish import publish_rows
+from colrun.store.publish import Published, publish_rows
 from colrun.sweep.plan import Job, Piece, Unit, calls
+
+EARLY_SECONDS = 1.0
+"""A unit of more work than this is not waited for, if it is the first that a process does for a run."""
+_shown: set[str] = set()
+"""Runs of which this process has done something."""
 
 
 @dataclass
@@ -36,16 +41,22 @@ def run_unit(unit: Unit, paths: Paths, sweep: str, run: str, watch: Watch, fail_
     outcome = Outcome(jobs=unit.jobs)
     left = unit.left(watch.refresh().missing)
     outcome.elsewhere = unit.jobs - left.jobs
-    started = time.process_time()
+    published = Published()
+    began = started = time.process_time()
     rows: dict[Job, list[Row]] = {}
     for jobs in calls(experiment, left):
         if fail_fast and outcome.failed:
             outcome.jobs -= len(jobs)
             continue
         rows |= _run_call(experiment, jobs, outcome, paths, run, fail_fast)
-    outcome.seconds = time.process_time() - started
+        if run not in _shown and rows and left.seconds > EARLY_SECONDS:
+            # so that there is something to see, and to keep, soon after a sweep has begun
+            published += publish_rows(watch, experiment, sweep, run, rows, time.process_time() - started)
+            started, rows = time.process_time(), {}
+        _shown.add(run)
+    outcome.seconds = time.process_time() - began
     outcome.estimated = left.seconds
-    published = publish_rows(watch, experiment, sweep, run, rows, outcome.seconds)
+    published += publish_rows(watch, experiment, sweep, run, rows, time.process_time() - started)
     outcome.twice, outcome.diverged = published.elsewhere, published.diverged
     outcome.elsewhere += published.elsewhere
     return outcome

@@ -1,5 +1,6 @@
 """What a process does around a unit, be it a worker or the main one: one thread, and an eye on what others do."""
 
+import os
 import threading
 from functools import cache
 from pathlib import Path
@@ -21,6 +22,7 @@ _one = threading.Lock()
 def _ready() -> None:
     """Before the first unit of a process, which need not have inherited anything from the main one."""
     one_thread()
+    os.environ["COLRUN_COMPILE_QUIETLY"] = "1"  # the sweep says it on its progress bar
     threadpool_limits(1)  # of libraries that counted their threads before
 
 

@@ -19,6 +19,11 @@ class Published:
     """Published by another process meanwhile."""
     diverged: int = 0
 
+    def __iadd__(self, other: "Published") -> "Published":
+        self.elsewhere += other.elsewhere
+        self.diverged += other.diverged
+        return self
+
 
 def publish_rows(
     watch: Watch, experiment: Experiment[Any], sweep: str, run: str, rows: dict[Job, list[Row]], seconds: float

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.cluster.chromium import Chromium, find
-from tests.runs import DECAY, TINY, colrun, write
+from tests.runs import DECAY, ROOT, TINY, colrun, write
 from tests.test_plugins import EXAMPLE
 
 SHAPES = {
@@ -208,7 +208,11 @@ def own_report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     few = ["--estimators", "faded", "--seeds", "0:3", "--lateral", "0%,1%", "--reading", "text"]
     assert colrun("sweep", "rnn-alignment", *asked, *few).exit_code == 0
     path = folder / "report.html"
-    result = colrun("report", "--results", folder / "results", "-o", path)
+    (folder / "kept").mkdir()
+    (folder / "kept" / "rnn-alignment").symlink_to(ROOT / "results" / "paper" / "rnn-alignment")
+    with pytest.MonkeyPatch.context() as patch:  # of the kept results those of one sweep
+        patch.setattr("colrun.store.kept.kept_folders", lambda: [folder / "kept"])
+        result = colrun("report", "--results", folder / "results", "-o", path)
     assert result.exit_code == 0, result.output
     return path
 
@@ -217,7 +221,9 @@ def test_a_sweep_of_ones_own_and_a_plugin_beside_the_kept_rows(tmp_path: Path, o
     with Chromium(tmp_path / "profile") as page:
         page.size(1300, 900)
         page.open(own_report)
-        assert page.run('document.querySelector("#figure-my-own img").naturalWidth') > 300
+        width = page.run("""(async () => { const image = document.querySelector("#figure-my-own img");
+            image.scrollIntoView(); await image.decode(); return image.naturalWidth; })()""")
+        assert width > 300
         assert "my-own" in page.run('document.querySelector("nav").innerText')
         exact = page.run('document.querySelector("#claim-exact-without-lateral .verdicts").innerText')
         assert "text: reproduced" in exact
