@@ -72,7 +72,7 @@ def _show(results: Path, name: str, values: dict[str, Any], verify: bool) -> boo
     if stale:
         versions = ", ".join(map(str, sorted(stale)))
         click.echo(f"  stale: rows of numerics version {versions}, current is {sweep.experiment.numerics}")
-    for key, why in done.stale_estimators(sweep).items():
+    for key, why in done.stale_estimators(sweep.keys).items():
         click.echo(f"  stale: rows of {key}, and {why}")
     if not stale and extra > 0 and where.missing == 0 and not where.failed:
         click.echo(f"  {extra:,} further job(s) in the folder are not in this sweep's grid")

@@ -52,7 +52,7 @@ def run_jobs(sweep: Sweep, paths: Paths, ids: tuple[str, ...]) -> Outcome:
     """Run what is missing of them, unit by unit, so that a signal costs the unit that it comes in."""
     todo = list(chosen_units(sweep, ids))
     done = read_done(paths)
-    refuse_mixing(paths, sweep, done)
+    refuse_mixing(paths, sweep.experiment, sweep.keys, done)
     paths.prepare()
     set_aside(paths, done.broken)
     for error in done.broken:

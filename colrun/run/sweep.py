@@ -13,7 +13,7 @@ from colrun.run.pool import Place, Pool, run_units
 from colrun.run.progress import Progress
 from colrun.run.signals import StoppedError, check_stopped
 from colrun.store import strays
-from colrun.store.compact import bring_up_to_date, compact
+from colrun.store.compact import bring_up_to_date, leave_out
 from colrun.store.generations import tidy
 from colrun.store.index import Done, failures, read_done, refuse_mixing, set_aside, set_stale_aside
 from colrun.store.paths import Paths
@@ -117,19 +117,19 @@ def open_store(paths: Paths, sweep: Sweep, recompute_stale: bool, say: Progress)
             say.say(f"broken part, set aside in {paths.broken}, its jobs run again: {error}")
     if others := strays.named(paths):
         say.say(f"{sweep.name}: {others}")
-    stale, estimators = done.stale(sweep.experiment), done.stale_estimators(sweep)
+    stale, estimators = done.stale(sweep.experiment), done.stale_estimators(sweep.keys)
     if not ((stale or estimators) and recompute_stale):
-        refuse_mixing(paths, sweep, done)
+        refuse_mixing(paths, sweep.experiment, sweep.keys, done)
     if stale:
         versions = ", ".join(map(str, sorted(stale)))
         number = set_stale_aside(paths, sweep.experiment)
         say.say(f"{number} part(s) of numerics version {versions} set aside in {paths.stale}")
         done = read_done(paths)
     if estimators:
-        compact(paths, without=estimators)
+        leave_out(paths, sweep.keys)
         say.say(f"rows of {', '.join(estimators)} set aside in {paths.stale}")
         done = read_done(paths)
-    refuse_mixing(paths, sweep, done)
+    refuse_mixing(paths, sweep.experiment, sweep.keys, done)
     return done
 
 

@@ -2,7 +2,7 @@
 
 import contextlib
 import os
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -37,11 +37,21 @@ def bring_up_to_date(paths: Paths) -> None:
 
     A reader such as pandas takes the columns of the first part for those of all.
     """
+    _until(paths, lambda: () if read_done(paths).older else None, anew=True)
+
+
+def leave_out(paths: Paths, keys: Collection[str]) -> None:
+    """Set rows of other forms of these estimators aside, whoever else is at it."""
+    _until(paths, lambda: read_done(paths).stale_estimators(keys) or None)
+
+
+def _until(paths: Paths, without: Callable[[], Collection[str] | None], anew: bool = False) -> None:
+    """Compact without certain estimators until there is no need to; other processes may do it at the same time."""
     for attempt in range(ATTEMPTS):
-        if not read_done(paths).older:
+        if (gone := without()) is None:
             return
         with contextlib.suppress(ChangedMeanwhileError):
-            compact(paths, anew=True)
+            compact(paths, gone, anew)
             continue
         wait_a_little(attempt)
     raise StoreError(f"cannot write below {paths.sweep}: {ATTEMPTS} times in a row another process was faster.")
