@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from colrun.errors import InvalidValueError
+from colrun.run.apart import Limits
 from colrun.run.local import usable_cores
 from colrun.run.login import login_node_warning
 from colrun.run.pool import Place, Pool, run_units
@@ -93,6 +94,7 @@ class Options:
     recompute_stale: bool = False
     quiet: bool = False
     verbose: bool = False
+    limits: Limits = field(default_factory=Limits)
 
 
 @dataclass
@@ -156,7 +158,9 @@ def run_sweep(sweep: Sweep, paths: Paths, pool: Pool, options: Options) -> Resul
     if done.older:
         bring_up_to_date(paths)
     run = Run(paths, sweep, pool.ready(talk.say))
-    place = Place(paths.absolute(), sweep.name, run.id, sweep.experiment.numerics, options.fail_fast)
+    place = Place(
+        paths.absolute(), sweep.name, run.id, sweep.experiment.numerics, options.fail_fast, limits=options.limits
+    )
 
     def todo() -> Iterator[Unit]:
         return units(sweep, not_failed(read_done(paths), failures(paths)), options.shard)
