@@ -22,6 +22,7 @@ def command(sweep: str, as_csv: bool, output: Path | None, results: Path) -> Non
     Examples:
       colrun export rnn-alignment --csv > rnn.csv
       colrun export rnn-alignment --csv -o rnn.csv
+    Exit codes: 0 done, 1 a part was broken and its rows are left out, 2 bad input.
     """
     if not as_csv:
         raise InvalidValueError("say which format: --csv.")

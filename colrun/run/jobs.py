@@ -4,13 +4,13 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import replace
 
-from colrun.errors import InvalidValueError, shown
+from colrun.errors import InvalidValueError, StoreError, shown
 from colrun.run.signals import StoppedError, check_stopped
 from colrun.run.unit import Outcome
 from colrun.run.worker import work
 from colrun.store.compact import bring_up_to_date
 from colrun.store.index import read_done, refuse_mixing, set_aside
-from colrun.store.load import BrokenPartWarning
+from colrun.store.load import SetAsideWarning
 from colrun.store.paths import Paths
 from colrun.store.provenance import Run
 from colrun.sweep.file import Sweep
@@ -56,7 +56,7 @@ def run_jobs(sweep: Sweep, paths: Paths, ids: tuple[str, ...]) -> Outcome:
     paths.prepare()
     set_aside(paths, done.broken)
     for error in done.broken:
-        warnings.warn(f"{error}; it is set aside in {paths.broken}, and its jobs are missing.", BrokenPartWarning, 2)
+        warnings.warn(f"{error}; it is set aside in {paths.broken}, and its jobs are missing.", SetAsideWarning, 2)
     if done.older:
         bring_up_to_date(paths)
     run = Run(paths, sweep)
@@ -73,7 +73,19 @@ def run_jobs(sweep: Sweep, paths: Paths, ids: tuple[str, ...]) -> Outcome:
         run.finish(stopped=True, **_account(total))
         raise
     run.finish(**_account(total))
+    _check_rows(paths, todo, total.failed)
     return total
+
+
+def _check_rows(paths: Paths, todo: list[Unit], failed: list[str]) -> None:
+    """What was asked for is there, or was said to have failed."""
+    done = read_done(paths)
+    every = (
+        (f"{p.id}.{s}", done.missing(p.id, s, p.estimators)) for unit in todo for p in unit.pieces for s in p.seeds
+    )
+    lost = [job for job, missing in every if missing and job not in failed]
+    if lost:
+        raise StoreError(f"{len(lost)} job(s) have no rows in {paths.sweep}, such as {min(lost)}; run them again.")
 
 
 def _account(total: Outcome) -> dict[str, int]:

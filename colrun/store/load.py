@@ -19,6 +19,13 @@ from colrun.store.paths import Paths, sweep_folder
 class BrokenPartWarning(UserWarning):
     """A part could not be read; its rows are left out."""
 
+    left_out = True
+    """A command that says so has not given all that it was asked for, so that its exit code is 1."""
+
+
+class SetAsideWarning(UserWarning):
+    """A part could not be read and was set aside; its jobs are missing."""
+
 
 class StaleRowsWarning(UserWarning):
     """Rows were computed by another numerics version than this program's."""
