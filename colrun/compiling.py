@@ -3,7 +3,9 @@
 Matrix products inside kernels are those of the BLAS that SciPy brings (numba's `np.dot`).
 """
 
+import sys
 from collections.abc import Callable
+from functools import cache
 from typing import Any, cast
 
 import numba
@@ -16,5 +18,19 @@ FAST = {"reassoc", "contract", "nsz"}
 
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Compile on first use, cache on disk."""
-    return cast(Callable[..., Any], numba.njit(cache=True, fastmath=FAST, error_model="numpy", nogil=True)(function))
+    """Compile on first use, cache on disk where a folder for that can be written."""
+    compiled = numba.njit(fastmath=FAST, error_model="numpy", nogil=True)(function)
+    try:
+        compiled.enable_caching()
+    except (RuntimeError, OSError):
+        _say_uncached()
+    return cast(Callable[..., Any], compiled)
+
+
+@cache
+def _say_uncached() -> None:
+    print(
+        "colrun: neither its folder nor a cache folder can be written, so every process compiles its kernels again, "
+        "which takes about half a minute; NUMBA_CACHE_DIR can name a folder.",
+        file=sys.stderr,
+    )

@@ -22,7 +22,7 @@ from colrun.sweep.file import Sweep
 @click.option("--list", "listed", is_flag=True, help="run nothing: print what is missing, one batch of jobs per line")
 @click.option(
     "--seconds",
-    type=Finite(open_end=False),
+    type=Finite(above=False),
     help=f"with --list: estimated work of a batch  [default: {BATCH_SECONDS:g}]",
 )
 @click.option(

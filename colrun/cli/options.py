@@ -146,8 +146,8 @@ def limit_options(function: F) -> F:
 class Finite(click.FloatRange):
     """A number above zero; what is not a number or infinite is no time."""
 
-    def __init__(self, least: float = 0.0, open_end: bool = True) -> None:
-        super().__init__(min=least, min_open=open_end)
+    def __init__(self, most: float | None = None, above: bool = True) -> None:
+        super().__init__(min=0, max=most, min_open=above)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         """A finite one."""

@@ -52,6 +52,7 @@ def _show(results: Path, name: str, values: dict[str, Any], verify: bool) -> boo
     from colrun.run.progress import spoken
     from colrun.run.sweep import count
     from colrun.store import strays
+    from colrun.store.bits import rows_by_bits
     from colrun.store.index import failures, read_done
     from colrun.store.known import stored_sweep
     from colrun.store.paths import Paths
@@ -84,4 +85,7 @@ def _show(results: Path, name: str, values: dict[str, Any], verify: bool) -> boo
         click.echo(f"  {others}")
     if verify and not done.broken:
         click.echo("  verified: every row is what was written")
+    kinds = rows_by_bits(paths) if verify else {}
+    for kind, rows in kinds.items() if len(kinds) > 1 else ():
+        click.echo(f"  {rows:,} rows under {kind}")
     return not (where.failed or done.broken)

@@ -81,6 +81,8 @@ class _Child:
         try:
             _write(self.send, argument)
             answer = self._read(None if seconds is None else time.monotonic() + seconds)
+        except BrokenPipeError:
+            answer = None
         except BaseException:
             self.end()
             raise

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from colrun.errors import InvalidValueError, StoreError, shown
+from colrun.run.apart import end_all
 from colrun.run.signals import StoppedError, check_stopped
 from colrun.run.unit import Outcome
 from colrun.run.worker import work
@@ -72,6 +73,8 @@ def run_jobs(sweep: Sweep, paths: Paths, ids: tuple[str, ...]) -> Outcome:
     except StoppedError:
         run.finish(stopped=True, **_account(total))
         raise
+    finally:
+        end_all()
     run.finish(**_account(total))
     _check_rows(paths, todo, total.failed)
     return total

@@ -7,13 +7,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from colrun.errors import InvalidValueError
-from colrun.run.apart import Limits
+from colrun.run.apart import Limits, end_all
 from colrun.run.local import usable_cores
 from colrun.run.login import login_node_warning
 from colrun.run.pool import Place, Pool, run_units
 from colrun.run.progress import Progress
 from colrun.run.signals import StoppedError, check_stopped
 from colrun.store import strays
+from colrun.store.bits import other_bits
 from colrun.store.compact import bring_up_to_date, leave_out
 from colrun.store.generations import tidy
 from colrun.store.index import Done, failures, read_done, refuse_mixing, set_aside, set_stale_aside
@@ -157,6 +158,8 @@ def run_sweep(sweep: Sweep, paths: Paths, pool: Pool, options: Options) -> Resul
         talk.say(warning)
     if done.older:
         bring_up_to_date(paths)
+    if other := other_bits(paths):
+        talk.say(f"{sweep.name}: {other}")
     run = Run(paths, sweep, pool.ready(talk.say))
     place = Place(
         paths.absolute(), sweep.name, run.id, sweep.experiment.numerics, options.fail_fast, limits=options.limits
@@ -189,6 +192,8 @@ def run_sweep(sweep: Sweep, paths: Paths, pool: Pool, options: Options) -> Resul
         except BaseException:
             pool.stop()
             raise
+        finally:
+            end_all()
     run.finish(computed=result.computed, twice=result.twice, failed=len(result.failed), diverged=result.diverged)
     return result
 

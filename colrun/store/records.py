@@ -92,6 +92,7 @@ FACTS: dict[str, Check] = {
     "finished": _text_or_nothing,
     "sweep_file": _text,
     "options": _by_name(_plain_or_list),
+    "bits": _by_name(lambda value: _plain(value) or _by_name(_plain)(value)),
 }
 """Of a run, as far as anything is done with them; other facts are only shown."""
 
