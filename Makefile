@@ -1,10 +1,11 @@
 # make setup   .venv with colrun in it          make test          lint, types, all tests that run anywhere
 # make lint    ruff and mypy only               make test-cluster  real engines; skipped where not installed
-# make figures run the sweeps at C=20, W=50     make soak          kills, full disks, damage: SOAK_KILLS=300 (half an hour)
-#              and draw figures                 make fig-NAME      one figure and the sweeps it needs
-# make paper   all sweeps, figures, claims and  make keep          results/ → results/paper/, which the repository keeps
-#              the report                       make scripts       rewrite those in scripts/
-# make clean   remove .venv and caches
+# make figures the paper's own figures and the  make soak          kills, full disks, damage: SOAK_KILLS=300 (half an hour)
+#              sweeps they need                 make fig-NAME      one figure and the sweeps it needs
+# make beyond  those of questions that the      make keep          results/ → results/paper/, which the repository keeps
+#              paper does not ask               make scripts       rewrite those in scripts/
+# make paper   all of it and the grids of       make clean         remove .venv and caches
+#              shapes, claims and the report
 PYTHON    ?= python3
 PIP_FLAGS ?=
 BIN       := .venv/bin
@@ -14,10 +15,12 @@ JOBS      ?= $(shell nproc 2>/dev/null || echo 2)
 SOAK_KILLS ?= 300
 
 SWEEPS    := $(filter-out demo,$(basename $(notdir $(sort $(wildcard sweeps/*.toml)))))
-GRIDS     := rnn-grid meta-grid
+FIGURES   := rnn-alignment meta-alignment meta-ablation state-decay gru-alignment step-size
+DRAWINGS  := columns stop-gradient
+BEYOND    := cost estimators tradeoff grouping learning
 FORMATS   ?= png,pdf,svg
 
-.PHONY: setup figures paper keep scripts lint test test-cluster test-lanes soak clean
+.PHONY: setup figures beyond paper keep scripts lint test test-cluster test-lanes soak clean
 setup: .venv/installed
 
 .venv/installed: pyproject.toml constraints.txt
@@ -29,8 +32,12 @@ setup: .venv/installed
 
 # Sweeps run what is missing, so that whatever was interrupted goes on where it was.
 figures: setup
-	$(BIN)/colrun sweep $(filter-out $(GRIDS),$(SWEEPS))
-	$(BIN)/colrun plot
+	$(BIN)/colrun sweep $(FIGURES)
+	$(BIN)/colrun plot $(FIGURES) $(DRAWINGS)
+
+beyond: setup
+	$(BIN)/colrun sweep $(filter $(BEYOND),$(SWEEPS))
+	$(BIN)/colrun plot $(BEYOND)
 
 paper: setup
 	$(BIN)/colrun sweep $(SWEEPS)
@@ -43,7 +50,6 @@ SWEEPS_OF_rnn-alignment-seeds  := rnn-alignment
 SWEEPS_OF_meta-alignment-seeds := meta-alignment
 SWEEPS_OF_gru-alignment-seeds  := gru-alignment
 SWEEPS_OF_tradeoff             := estimators cost
-DRAWINGS                       := columns stop-gradient
 fig-%: setup
 	$(if $(filter $*,$(DRAWINGS)),,$(BIN)/colrun sweep $(or $(SWEEPS_OF_$*),$*))
 	$(BIN)/colrun plot $* --format $(FORMATS)

@@ -33,7 +33,7 @@ def main() -> None:
 
 
 def measure(name: str, rounds: int, steps: int, lanes: int) -> None:
-    architecture = Architecture.for_learners("mgu", C, 0, "dense", INPUTS, "practical")
+    architecture = Architecture.of("mgu", C, 0, "dense", INPUTS, "practical")
     seeds = list(range(lanes))
     streams = [stream(TASK, seed, steps, INPUTS) for seed in seeds]
     x, y, counted = (np.stack([getattr(each, part) for each in streams], -1) for part in ("x", "y", "counted"))

@@ -8,16 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from colrun.api import compare, dense_network, evaluate, gradients, network, own_network
+    from colrun.learning.learner import Learner, learner
     from colrun.store.load import load
     from colrun.testbed import Sequence, sequence
 
 __version__ = "0.1.0"
 __all__ = [
-    "Sequence", "__version__", "compare", "dense_network", "evaluate", "gradients", "load", "network", "own_network",
-    "sequence",
+    "Learner", "Sequence", "__version__", "compare", "dense_network", "evaluate", "gradients", "learner", "load",
+    "network", "own_network", "sequence",
 ]  # fmt: skip
 
 _HOMES = {"Sequence": "colrun.testbed", "sequence": "colrun.testbed", "load": "colrun.store.load"}
+_HOMES |= dict.fromkeys(("Learner", "learner"), "colrun.learning.learner")
 
 
 def __getattr__(name: str) -> Any:

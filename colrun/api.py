@@ -189,8 +189,7 @@ def _evaluate(
 
 def _run(network: Network, sequence: Sequence, name: EstimatorName, step_size: float | None, draw: int) -> Summed:
     """The online form over the sequence."""
-    if network.cell is not None:
-        refuse_undefined([name], network.cell)
+    refuse_undefined([name], network.cell)
     return run(get_online(name, draw), network, sequence, step_size)
 
 

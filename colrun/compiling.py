@@ -19,7 +19,15 @@ FAST = {"reassoc", "contract", "nsz"}
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile on first use, cache on disk where a folder for that can be written."""
-    compiled = numba.njit(fastmath=FAST, error_model="numpy", nogil=True)(function)
+    return _cached(numba.njit(fastmath=FAST, error_model="numpy", nogil=True)(function))
+
+
+def exact_kernel(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The same, every operation as it is written."""
+    return _cached(numba.njit(error_model="numpy", nogil=True)(function))
+
+
+def _cached(compiled: Any) -> Callable[..., Any]:
     try:
         compiled.enable_caching()
     except (RuntimeError, OSError):

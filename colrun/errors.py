@@ -28,15 +28,16 @@ def choose(value: object, allowed: Iterable[str], what: str) -> str:
     names = list(allowed)
     if isinstance(value, str) and value in names:
         return value
-    close = difflib.get_close_matches(shown(value).strip("'"), names, n=1)
+    lower = {name.lower(): name for name in names}
+    close = [lower[name] for name in difflib.get_close_matches(shown(value).strip("'").lower(), lower, n=1)]
     hint = f" Did you mean {close[0]!r}?" if close else ""
     raise InvalidValueError(f"{what} {shown(value)} is not known; it must be one of {', '.join(names)}.{hint}")
 
 
 def positive_int(value: object, what: str, least: int = 1) -> int:
     """Return `value` as an int if it is a whole number (also one of numpy's) of at least `least`."""
-    number = None
-    if isinstance(value, SupportsIndex) and not isinstance(value, bool):
+    number = value if type(value) is int else None  # asking for a protocol takes as long as drawing a small tensor
+    if number is None and isinstance(value, SupportsIndex) and not isinstance(value, bool):
         try:
             number = operator.index(value)
         except TypeError:  # numpy's bool and float tensors have the method, but refuse

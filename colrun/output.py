@@ -9,10 +9,21 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from colrun.errors import InvalidValueError
 
+if TYPE_CHECKING:
+    from rich.console import Console
+
 STANDARD = ("-", "/dev/stdout")
+
+
+def console(stderr: bool = False) -> "Console":
+    """A terminal; where NO_COLOR is set it has neither colours nor bold letters."""
+    from rich.console import Console
+
+    return Console(stderr=stderr, color_system=None if os.environ.get("NO_COLOR") else "auto")
 
 
 @contextmanager

@@ -30,14 +30,14 @@ LAYERS = (
     ("testbed",),
     ("readout",),
     ("estimators",),
-    ("any_network", "api"),
+    ("api", "learning"),
     ("drawing", "verdicts"),
     ("experiments",),
     ("sweep",),
     ("store",),
     ("run",),
     ("figures", "claims"),
-    ("report", "bench"),
+    ("report", "bench", "summary"),
     ("cli",),
 )
 """Lowest first: a package imports from those before it, and not from those beside or after it."""

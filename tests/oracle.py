@@ -3,6 +3,7 @@
 It shares no code with the package but the parameters of a network, and takes every derivative by autograd.
 """
 
+import itertools
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -220,22 +221,24 @@ def steps_of(network: CellNetwork, sequence: Sequence) -> list[Step]:
     return found
 
 
-def reached(network: CellNetwork, k: int) -> dict[str, list[set[int]]]:
-    """The states that u_i and φ_i of every column reach within k steps: a walk along the weights that exist."""
-    architecture, C = network.architecture, network.columns
+def entered(network: CellNetwork, name: str, place: tuple[int, ...]) -> set[int]:
+    """The states that one weight enters in the step in which it acts, along weights that exist."""
+    i = place[0]
+    if name not in ("A", "b", "B", "c"):
+        return {i}
+    U = [network.masks[f"U.{gate}"] for gate in network.gates]
+    units = range(U[0].shape[2]) if name in ("A", "b") else [place[1]]  # all of B exists
+    return {to for to in range(network.columns) if any(mask[to, i, unit] for mask in U for unit in units)}
 
-    def exists(kind: str, to: int, source: int) -> bool:
-        masks = (network.masks.get(f"{kind}.{gate}") for gate in network.gates)
-        return any(mask is not None and bool(mask[to, source].any()) for mask in masks)
 
-    def onward(source: int) -> set[int]:
-        sees = architecture.switches.own_state and architecture.cell != "feedforward"
-        return {to for to in range(C) if exists("R", to, source) or (sees and exists("U", to, source))}
-
-    sets = {"u": [{i} for i in range(C)], "φ": [{to for to in range(C) if exists("U", to, i)} for i in range(C)]}
-    for _ in range(k - 1):
-        sets = {kind: [s.union(*map(onward, s)) for s in each] for kind, each in sets.items()}
-    return sets
+def onward(network: CellNetwork, source: int) -> set[int]:
+    """The states that a state enters one step later."""
+    architecture = network.architecture
+    sees = architecture.switches.own_state and architecture.cell != "feedforward"
+    kinds = ("R", "U") if sees else ("R",)
+    masks = [network.masks.get(f"{kind}.{gate}") for kind in kinds for gate in network.gates]
+    every = range(network.columns)
+    return {to for to in every if any(mask is not None and mask[to, source].any() for mask in masks)}
 
 
 def snap(network: CellNetwork, steps: list[Step], alpha: float | None, orders: tuple[int, ...]) -> list[Gradients]:
@@ -267,13 +270,16 @@ def snap(network: CellNetwork, steps: list[Step], alpha: float | None, orders: t
 
 
 def keep(network: CellNetwork, k: int, zero: Theta) -> Theta:
-    """1 for every state and weight that is tracked, (C, …) by name."""
-    sets = reached(network, k)
+    """1 for every state and single weight that is tracked, (C, …) by name: a walk of k steps for each weight."""
     kept = {name: value.clone() for name, value in zero.items()}
+    after = [onward(network, source) | {source} for source in range(network.columns)]
     for name, value in kept.items():
-        for i, states in enumerate(sets["φ" if name in ("A", "b", "B", "c") else "u"]):
+        for place in itertools.product(*map(range, value.shape[1:])):
+            states = entered(network, name, place)
+            for _ in range(k - 1):
+                states = states.union(*(after[state] for state in states))
             for j in states:
-                value[j, i] = 1.0
+                value[(j, *place)] = 1.0
     return kept
 
 

@@ -40,7 +40,7 @@ def test_the_readme_example_runs() -> None:
         ({"lateral": "2000%"}, "lateral level '2000%': lateral ratio 20 is above .*between 0 and 19 .*1900%"),
         ({"lateral": "10%", "columns": 1}, "lateral level '10%'.* a single column has only lateral 0"),
         ({"lateral": 0.1, "columns": 1}, "lateral ratio 0.1 needs other columns"),
-        ({"width": -3}, "width is -3; it must be a whole number, 1 or more"),
+        ({"width": -3}, "width is -3; it must be a whole number, 0 or more"),
         ({"width": 2.5}, "width is 2.5; it must be a whole number"),
         ({"columns": 0}, "columns is 0"),
         ({"columns": True}, "columns is True"),

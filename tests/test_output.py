@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from colrun.errors import InvalidValueError
-from colrun.output import writing
+from colrun.output import console, writing
 from tests.runs import ROOT, TINY, files, write
 
 
@@ -116,3 +116,15 @@ def test_a_full_disk_behind_standard_output_is_said_once(tmp_path: Path, command
             cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)},
         )  # fmt: skip
     assert (done.returncode, done.stderr) == (1, "Error: cannot go on: No space left on device.\n")
+
+
+def test_without_colours_there_are_no_bold_letters(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    with (bold := console()).capture() as shown:
+        bold.print("[bold]x[/bold]")
+    assert "\x1b" in shown.get()
+    monkeypatch.setenv("NO_COLOR", "1")
+    with (plain := console()).capture() as shown:
+        plain.print("[bold]x[/bold]")
+    assert shown.get() == "x\n"

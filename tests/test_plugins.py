@@ -212,7 +212,8 @@ def test_it_is_listed_swept_and_resumed(faded: Path) -> None:
     assert (rows.loc[rows["estimator"] == "faded", "alignment"] > 0).any()
     job = rows["job"].iloc[0]
     shown = colrun("show", job).stdout
-    assert "--plugin FILE --estimators faded,master-user" in shown
+    assert f"--plugin {faded.absolute()} --estimators faded,master-user" in shown
+    assert colrun("show", job, "--plugin", faded).exit_code == 0
     assert colrun("compact", "sweep.toml", "--plugin", faded).exit_code == 0
     assert computed(colrun("sweep", "sweep.toml", "-j", 1, "--plugin", faded)) == 0
 

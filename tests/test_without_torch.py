@@ -24,7 +24,7 @@ for claim in CASES:
 for name in ("demo", "rnn-alignment-seeds", "meta-ablation", "state-decay", "grouping", "estimators", "cost",
              "tradeoff", "columns"):
     assert name in known_figures()
-    draw(name, source(name, seeds="0:2"))
+    draw(known_figures()[name], source(name, seeds="0:2"))
 heavy = {"torch", "numba"} & set(sys.modules)
 assert not heavy, heavy
 """

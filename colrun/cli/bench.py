@@ -34,9 +34,6 @@ def command(no_plain: bool, no_growth: bool, as_json: bool, **shape: Any) -> Non
     from colrun.run.threads import one_thread
 
     one_thread()
-    import torch
-
-    torch.set_num_threads(1)
     from colrun.bench.report import measure_all
     from colrun.bench.show import lines
     from colrun.estimators import parse_estimator

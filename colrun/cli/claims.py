@@ -7,6 +7,7 @@ import click
 
 from colrun.cli.options import results_option
 from colrun.errors import InvalidValueError, shown
+from colrun.output import console
 
 
 @click.command("claims")
@@ -22,8 +23,8 @@ from colrun.errors import InvalidValueError, shown
 def command(results: Path, names: tuple[str, ...], as_json: bool) -> None:
     """Judge the paper's claims by stored results, each with the numbers and standard errors behind it.
 
-    A sweep without rows in the results folder is judged by the kept ones in results/paper. In a pipe, one line per
-    claim and reading with tabs in it. The exit code is 0 whatever the verdicts.
+    What was not run is taken from the kept rows in results/paper, network by network and estimator by estimator. In a
+    pipe, one line per claim and reading with tabs in it. The exit code is 0 whatever the verdicts.
 
     Where a claim is on Master-User and there are rows of a plug-in in its sweep, the same test is asked of the plug-in
     too, after the paper's claims: it holds or does not hold. `--estimator` asks any estimator, and no other.
@@ -36,8 +37,6 @@ def command(results: Path, names: tuple[str, ...], as_json: bool) -> None:
       colrun sweep rnn-alignment --estimators master-user,tbptt-40,snap-1
       colrun claims --estimator snap-1
     """
-    from rich.console import Console
-
     from colrun.claims.judge import estimators, judge, judge_plugins, sources
     from colrun.claims.show import lines, show
 
@@ -53,15 +52,18 @@ def command(results: Path, names: tuple[str, ...], as_json: bool) -> None:
         claims, others = [], [found for name in names for found in judge(frames, there[name])]
     else:
         claims, others = list(judge(frames)), list(judge_plugins(frames))
-    console = Console()
+    terminal = console()
     if as_json:
-        where = {sweep: {"folder": str(rows.folder), "kept": rows.kept} for sweep, rows in used.items()}
+        where = {
+            sweep: {"folder": str(rows.folder), "kept": rows.local is None, "rows": rows.counts}
+            for sweep, rows in used.items()
+        }
         found = {"sources": where, "claims": [one.as_dict() for one in claims]}
         click.echo(json.dumps(found | {"others": [one.as_dict() for one in others]}, indent=1))
         return
     for judged in filter(None, (claims, others)):
-        if console.is_terminal:
-            show(judged, console)
+        if terminal.is_terminal:
+            show(judged, terminal)
         else:
             for line in lines(judged):
                 click.echo(line)

@@ -1,6 +1,10 @@
 """`colrun list`."""
 
+import shutil
+import sys
+import textwrap
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -54,8 +58,24 @@ def command(kind: str | None) -> None:
         for name, summary in chosen[kind].items():
             click.echo(f"{name}\t{summary}")
         return
+    room = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    for line in lines(chosen, room):
+        click.echo(line)
+
+
+def lines(chosen: dict[str, dict[str, str]], room: int | None) -> Iterator[str]:
+    """Names and what they are side by side; where there is little room, below each other."""
     width = max(len(name) for section in chosen.values() for name in section)
+    indent = width + 4 if room is None or room >= 2 * width + 40 else 6
     for title, section in chosen.items():
-        click.echo(f"{title}:")
+        yield f"{title}:"
         for name, summary in section.items():
-            click.echo(f"  {name:{width}}  {summary}")
+            if room is None:
+                yield f"  {name:{width}}  {summary}"
+                continue
+            told = textwrap.wrap(summary, max(20, room - indent)) or [""]
+            if indent == 6:
+                yield f"  {name}"
+            else:
+                yield f"  {name:{width}}  {told.pop(0)}"
+            yield from (" " * indent + line for line in told)

@@ -9,8 +9,8 @@ import click
 @click.command("merge")
 @click.argument("folders", type=click.Path(path_type=Path), nargs=-1, required=True, metavar="DIR...")
 @click.option(
-    "--out",
     "--results",
+    "--out",
     "out",
     type=click.Path(path_type=Path),
     default=Path("results"),
@@ -25,7 +25,7 @@ def command(folders: tuple[Path, ...], out: Path) -> None:
 
     \b
     Example:
-      colrun merge from-machine-1 from-machine-2 --out results
+      colrun merge from-machine-1 from-machine-2 --results results
     Exit codes: 0 done, 1 a part was broken or the disk is full, 2 refused, 130 interrupted,
     143 terminated; run it again to go on.
     """

@@ -12,11 +12,13 @@ from colrun.errors import InvalidValueError
 from colrun.estimators import ESTIMATORS, get_fast, is_plugin, known_estimators, parse_estimator
 from colrun.estimators.plugins import use_files
 from colrun.experiments import EXPERIMENTS, all_axes
+from colrun.figures import known_figures
 from colrun.store.known import stored_sweeps
 from colrun.sweep.file import Sweep, read_sweep, sweep_names
 
 F = TypeVar("F", bound=Callable[..., Any])
 AXES = all_axes()
+WINDOWS = (1, 3, 5, 10, 20, 40)
 
 
 class SweepName(click.ParamType[str, str]):
@@ -31,6 +33,16 @@ class SweepName(click.ParamType[str, str]):
             names |= dict.fromkeys(stored_sweeps(ctx.params.get("results") or Path("results")))
         found = [CompletionItem(name) for name in names if name.startswith(incomplete)]
         return found or [CompletionItem(incomplete, type="file")]
+
+
+class FigureName(SweepName):
+    """A figure, or a sweep that has results; completes both."""
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        """Figures first."""
+        figures = [CompletionItem(name) for name in known_figures() if name.startswith(incomplete)]
+        have = {item.value for item in figures}
+        return figures + [item for item in super().shell_complete(ctx, param, incomplete) if item.value not in have]
 
 
 class Known(click.Choice[str]):
@@ -69,8 +81,9 @@ class Estimators(Listed):
     """Names of estimators; those of plug-ins are known once their option was read."""
 
     def names(self) -> Iterable[str]:
-        """colrun's own and those of plug-ins."""
-        return known_estimators()
+        """colrun's own and those of plug-ins; of those that take a window, with the paper's."""
+        for name, entry in known_estimators().items():
+            yield from (f"{name}-{window}" for window in WINDOWS) if entry.windowed else (name,)
 
 
 sweep_argument = click.argument("sweep", type=SweepName(), metavar="SWEEP")
@@ -129,6 +142,8 @@ def read_all(names: tuple[str, ...], values: dict[str, Any]) -> list[Sweep]:
         if sweep.name in seen:
             raise InvalidValueError(f"two of the sweeps are named {sweep.name!r}; they would share one results folder.")
         seen.add(sweep.name)
+        for note in sweep.notes:
+            click.echo(f"warning: {sweep.source}: {note}", err=True)
         for key in sweep.keys:
             if is_plugin(key):
                 get_fast(parse_estimator(key).family)  # a plug-in that cannot be imported is a mistake too

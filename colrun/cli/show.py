@@ -1,30 +1,52 @@
 """`colrun show`."""
 
 import shlex
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from click.shell_completion import CompletionItem
 
-from colrun.cli.options import results_option
+from colrun.cli.options import plugin_option, results_option
 from colrun.errors import InvalidValueError
 from colrun.estimators import is_plugin
 
 if TYPE_CHECKING:
     from colrun.store.find import Found
 
+OFFERED = 50
+
+
+class JobId(click.ParamType[str, str]):
+    """The id of a job; completes those of results."""
+
+    name = "job"
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG002
+        """A few: there may be a million."""
+        from colrun.store.find import jobs_in
+        from colrun.store.known import stored_sweeps
+
+        results = ctx.params.get("results") or Path("results")
+        every = (job for sweep in stored_sweeps(results) for job in jobs_in(results, sweep))
+        return [CompletionItem(job) for job in islice((job for job in every if job.startswith(incomplete)), OFFERED)]
+
 
 @click.command("show")
-@click.argument("job")
+@click.argument("job", type=JobId())
 @results_option
+@plugin_option
 def command(job: str, results: Path) -> None:
     """Show a job's parameters, its rows or traceback, and the command that runs it again.
 
-    JOB is as in the column `job`: config and seed, such as 3f0c5e0a9d2b1c44.17. A beginning is enough if it is unique.
+    What is not in the results folder is looked for among the kept rows.
+
+    JOB is as in the column `job`: config and seed, such as db2261b44b8bfafb.17. A beginning is enough if it is unique.
 
     \b
     Example:
-      colrun show 3f0c5e0a9d2b1c44.17
+      colrun show db2261b44b8bfafb.17
     """
     from colrun.store.find import find_job
 
@@ -37,7 +59,8 @@ def command(job: str, results: Path) -> None:
         names = ", ".join(sorted({entry.job for entry in found})[:5])
         raise InvalidValueError(f"{job!r} is the beginning of several jobs ({names}, …); give more of it.")
     for entry in found:
-        click.echo(f"job {entry.job} of sweep {entry.sweep}")
+        kept = "" if entry.results == results else f" (kept results in {entry.results})"
+        click.echo(f"job {entry.job} of sweep {entry.sweep}{kept}")
         for name, value in entry.parameters.items():
             click.echo(f"  {name} = {'none' if value is None else value}")
         click.echo(f"run again: {shlex.join(_again(entry, results))}")
@@ -50,11 +73,13 @@ def command(job: str, results: Path) -> None:
 
 def _again(entry: "Found", results: Path) -> list[str]:
     """The command that computes a job again: with every parameter, since its run may have replaced the file's."""
-    command = ["colrun", "job", entry.sweep, entry.job, "--results", str(results), "--again"]
+    command = ["colrun", "job", entry.sweep, entry.job, "--again"]
+    command += ["--results", str(results)] if entry.results == results else []
     for name, value in entry.parameters.items():
         option = "seeds" if name == "seed" else name.replace("_", "-")
         command += [f"--{option}", "none" if value is None else str(value)]
-    if any(is_plugin(key) for key in entry.estimators):
-        command += ["--plugin", "FILE"]  # rows know a plug-in's hash, not where it was
+    files = dict.fromkeys(entry.plugins.get(key, "FILE") for key in entry.estimators if is_plugin(key))
+    for file in files:  # a package that is installed needs no option
+        command += ["--plugin", file] if "/" in file or file == "FILE" else []
     names = [key.partition("@")[0] for key in entry.estimators]
     return command + (["--estimators", ",".join(names)] if names else [])

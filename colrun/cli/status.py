@@ -50,7 +50,7 @@ def _show(results: Path, name: str, values: dict[str, Any], verify: bool) -> boo
     """One sweep; whether all is well."""
     from colrun.run.local import usable_cores
     from colrun.run.progress import spoken
-    from colrun.run.sweep import count
+    from colrun.run.sweep import count, shown_by
     from colrun.store import strays
     from colrun.store.bits import rows_by_bits
     from colrun.store.index import failures, read_done
@@ -65,7 +65,9 @@ def _show(results: Path, name: str, values: dict[str, Any], verify: bool) -> boo
     ratio = done.seconds / done.estimated if done.estimated > 1 else 1.0
     left = where.seconds * ratio / usable_cores()
     stale = done.stale(sweep.experiment)
-    line = f"{sweep.name}: {where.done:,} of {where.total:,} jobs done, {len(where.failed)} failed"
+    elsewhere = [] if values else [job for job in failed if job not in set(where.failed)]
+    bad = [*where.failed, *elsewhere]
+    line = f"{sweep.name}: {where.done:,} of {where.total:,} jobs done{where.results}, {len(bad)} failed"
     line += f", {where.missing:,} missing"
     line += f", {done.diverged:,} diverged; {done.rows:,} rows in {done.parts:,} part(s)"
     click.echo(line + (f"; about {spoken(left)} left on {usable_cores()} core(s)" if where.missing else ""))
@@ -77,8 +79,11 @@ def _show(results: Path, name: str, values: dict[str, Any], verify: bool) -> boo
         click.echo(f"  stale: rows of {key}, and {why}")
     if not stale and extra > 0 and where.missing == 0 and not where.failed:
         click.echo(f"  {extra:,} further job(s) in the folder are not in this sweep's grid")
-    for job in where.failed:
-        click.echo(f"  failed {job}: {' '.join(str(failed[job].get('error', '')).split())}")
+    for job in bad:
+        beside = "" if job in where.failed else " (of other options than the file's)"
+        click.echo(f"  failed {job}{beside}: {' '.join(str(failed[job].get('error', '')).split())}")
+    if bad:
+        click.echo(f"  why: {shown_by(bad[0], results)}")
     for error in done.broken:
         click.echo(f"  broken {error}")
     if others := strays.named(paths):
@@ -88,4 +93,4 @@ def _show(results: Path, name: str, values: dict[str, Any], verify: bool) -> boo
     kinds = rows_by_bits(paths) if verify else {}
     for kind, rows in kinds.items() if len(kinds) > 1 else ():
         click.echo(f"  {rows:,} rows under {kind}")
-    return not (where.failed or done.broken)
+    return not (bad or done.broken)

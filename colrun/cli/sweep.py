@@ -1,5 +1,6 @@
 """`colrun sweep`."""
 
+import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,7 +23,13 @@ BACKENDS = ("joblib", "dask")
 @sweeps_argument
 @click.option("-j", "--jobs", type=click.IntRange(min=1), help="workers  [default: all usable cores]")
 @click.option(
-    "--out", type=click.Path(path_type=Path), default=Path("results"), show_default=True, help="results folder"
+    "--results",
+    "--out",
+    "out",
+    type=click.Path(path_type=Path),
+    default=Path("results"),
+    show_default=True,
+    help="folder of results",
 )
 @click.option("--backend", type=click.Choice(BACKENDS), default=BACKENDS[0], show_default=True, help="who runs workers")
 @click.option("--scheduler", metavar="ADDRESS", help="of a Dask scheduler, such as tcp://192.168.1.5:8786")
@@ -66,7 +73,12 @@ def command(
         raise InvalidValueError("--quiet and --verbose exclude each other; give one.")
     failed = _run(chosen, jobs, out, (backend, scheduler), dry_run, options)
     if failed:
-        click.echo(f"{failed} job(s) failed; `colrun status` names them, --retry-failed runs them again.", err=True)
+        where = "" if out == Path("results") else f" --results {shlex.quote(str(out))}"
+        click.echo(
+            f"{failed} job(s) failed; `colrun status {' '.join(sweep.name for sweep in chosen)}{where}` names them, "
+            "--retry-failed runs them again.",
+            err=True,
+        )
         sys.exit(1)
 
 

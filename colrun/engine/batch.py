@@ -4,15 +4,17 @@ What does not depend on the lateral level (columns, data) is kept apart from wha
 levels and step sizes of the same seeds.
 """
 
+import math
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
 import numpy as np
 
+from colrun import sfc64
 from colrun.compiling import Array
 from colrun.networks.architecture import Architecture
 from colrun.networks.cells import CELLS
-from colrun.networks.draw import draw_numbers, draw_weights, initial_w, masks_of
+from colrun.networks.draw import OWN_STATE, initial_w, masks_of, tensors
 from colrun.networks.lateral import FEW
 from colrun.tasks import stream
 
@@ -63,23 +65,95 @@ class Layers:
         return z, np.maximum(f, 0, out=f)
 
 
-@dataclass(frozen=True)
-class Drawn:
-    """All that seeds draw, before any mask: `U`, `R`, `q` hold all gates, (N, G, …); there may be no R and no q."""
+class Features:
+    """U of N networks before any mask, (N, G, C, C, W), and the mask numbers: no more of them than is asked for.
 
-    layers: Layers
-    weights: Named
-    numbers: Named
-    """One uniform number per maskable weight."""
+    Where laterals are few, what does not survive is drawn and forgotten at once.
+    """
+
+    def __init__(self, architecture: Architecture, seeds: tuple[int, ...], dtype: str) -> None:
+        gates = CELLS[architecture.cell].gates
+        C, W = architecture.columns, architecture.width
+        self.bound = tensors(architecture)[f"U.{gates[0]}"].bound
+        self.shape = len(seeds), len(gates), C, C, W
+        self.dtype = np.dtype(dtype)
+        self._keys, self._mask_keys = (
+            sfc64.keys(seeds, [f"{kind}.{gate}" for gate in gates]) for kind in ("U", "mask.U")
+        )
 
     @cached_property
-    def few(self) -> tuple[Array, Array]:
-        """Flat places and numbers of the lateral U weights that survive at any level below `FEW`."""
-        numbers = self.numbers["U"]
-        places = np.flatnonzero(numbers < FEW)
-        _, _, to, source, _ = np.unravel_index(places, numbers.shape)
-        places = places[to != source]
-        return places, numbers.reshape(-1)[places]
+    def whole(self) -> Array:
+        out = np.empty(self.shape, self.dtype)
+        sfc64.fill(self._keys, self.bound, 2.0, out.reshape(*self.shape[:2], -1))
+        return out
+
+    @cached_property
+    def numbers(self) -> Array:
+        """One uniform number per weight."""
+        out = np.empty(self.shape)
+        sfc64.fill(self._mask_keys, 1.0, 1.0, out.reshape(*self.shape[:2], -1))
+        return out
+
+    @cached_property
+    def _few(self) -> tuple[Array, Array, Array, Array]:
+        N, G, C, _, W = self.shape
+        own = np.empty((N, G, C, W), self.dtype)
+        expected = FEW * N * G * C * (C - 1) * W
+        room = int(expected + 6 * math.sqrt(expected)) + 1
+        while True:
+            places, numbers, values = np.empty(room, np.int64), np.empty(room), np.empty(room, self.dtype)
+            count = sfc64.sift(self._keys, self._mask_keys, self.bound, FEW, own, places, numbers, values)
+            if count <= room:
+                return own, places[:count], numbers[:count], values[:count]
+            room = count
+
+    @property
+    def own(self) -> Array:
+        """(N, G, C, W): U_ii."""
+        return self._few[0]
+
+    def laterals(self, survival: float) -> tuple[Array, Array]:
+        """Flat places and values of the lateral weights that survive, where these are few."""
+        _, places, numbers, values = self._few
+        alive = numbers < survival
+        return places[alive], values[alive]
+
+
+class GivenFeatures(Features):
+    """U as it was given."""
+
+    def __init__(self, whole: Array, exists: Array) -> None:
+        self.__dict__["whole"] = whole
+        self.shape, self.dtype = whole.shape, whole.dtype
+        self.exists = exists
+
+    @property
+    def own(self) -> Array:
+        return np.ascontiguousarray(np.diagonal(self.whole, axis1=2, axis2=3).swapaxes(-1, -2))
+
+    def laterals(self, survival: float) -> tuple[Array, Array]:  # noqa: ARG002  they are known
+        places = lateral_places(self.exists)
+        return places, self.whole.reshape(-1)[places]
+
+
+def lateral_places(exists: Array) -> Array:
+    """Flat places in U of the lateral weights that exist."""
+    places = np.flatnonzero(exists)
+    _, _, to, source, _ = np.unravel_index(places, exists.shape)
+    found: Array = places[to != source]
+    return found
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """All that seeds draw, before any mask: U, R and q hold all gates, (N, G, …); there may be no R and no q."""
+
+    layers: Layers
+    features: Features
+    R: Array | None
+    R_numbers: Array | None
+    """One uniform number per weight."""
+    q: Array | None
 
 
 @dataclass(frozen=True)
@@ -106,8 +180,14 @@ class Batch:
     ) -> "Batch":
         """Networks as they are: θ and masks by name, (N, …), w(0) and the data as in `Layers`."""
         counted = np.ones(y.shape, dtype=np.bool_) if counted is None else counted
-        layers = _layers(architecture, theta, w, x, y, counted)
-        return cls(architecture, seeds, Drawn(layers, _by_gate(architecture, theta), {}), _by_gate(architecture, masks))
+        A, inputs = theta["A"], architecture.inputs
+        A_h = A[..., inputs] if architecture.sees_own_state else np.zeros(A.shape[:-1], A.dtype)
+        given = (A[..., :inputs], A_h, theta["b"], theta["B"], theta["c"], w, x, y, counted)
+        layers = Layers(*map(np.ascontiguousarray, given))
+        weights, exists = _by_gate(architecture, theta), _by_gate(architecture, masks)
+        features = GivenFeatures(weights["U"], exists["U"])
+        drawn = Drawn(layers, features, weights.get("R"), None, weights.get("q"))
+        return cls(architecture, seeds, drawn, exists)
 
     @classmethod
     def draw(
@@ -122,15 +202,17 @@ class Batch:
         return self.drawn.layers
 
     @cached_property
-    def exists(self) -> Named:
-        """Masks of U and R by kind, (N, G, …)."""
-        return masks_of(self.architecture, self.drawn.numbers) if self.given is None else self.given
+    def U_exists(self) -> Array:
+        """(N, G, C, C, W)"""
+        if self.given is not None:
+            return self.given["U"]
+        return masks_of(self.architecture, {"U": self.drawn.features.numbers})["U"]
 
     @cached_property
     def U(self) -> Array:
         """(N, G, C, C, W), zero where masked, here as in every `step`: a masked weight does not exist."""
         whole = self.given is None and self.architecture.survival >= 1.0
-        return self.drawn.weights["U"] if whole else self.drawn.weights["U"] * self.exists["U"]
+        return self.drawn.features.whole if whole else self.drawn.features.whole * self.U_exists
 
     @cached_property
     def R_exists(self) -> Array:
@@ -139,40 +221,34 @@ class Batch:
             return np.zeros(self.R.shape, dtype=np.bool_)
         if self.given is not None:
             return self.given["R"]
-        return masks_of(self.architecture, {"R": self.drawn.numbers["R"]})["R"]
+        assert self.drawn.R_numbers is not None
+        return masks_of(self.architecture, {"R": self.drawn.R_numbers})["R"]
 
     @cached_property
     def R(self) -> Array:
         """(N, G, C, C), zero where masked."""
-        if not self.architecture.recurrent:
-            return np.zeros(self.drawn.weights["U"].shape[:4], self.layers.w.dtype)
-        return self.drawn.weights["R"] * self.R_exists
+        if self.drawn.R is None:
+            return np.zeros(self.drawn.features.shape[:4], self.layers.w.dtype)
+        return self.drawn.R * self.R_exists
 
     @cached_property
     def q(self) -> Array:
         """(N, G, C), zero where there is none."""
-        if "q" in self.drawn.weights:
-            return self.drawn.weights["q"]
-        return np.zeros(self.drawn.weights["U"].shape[:3], self.layers.w.dtype)
+        if self.drawn.q is not None:
+            return self.drawn.q
+        return np.zeros(self.drawn.features.shape[:3], self.layers.w.dtype)
 
     @cached_property
-    def lateral_places(self) -> Array:
-        """Flat places in U of the lateral weights that exist."""
-        if self.given is None and self.architecture.survival <= FEW:
-            places, numbers = self.drawn.few
-            kept: Array = places[numbers < self.architecture.survival]
-            return kept
-        exists = self.exists["U"]
-        places = np.flatnonzero(exists)
-        _, _, to, source, _ = np.unravel_index(places, exists.shape)
-        lateral: Array = places[to != source]
-        return lateral
+    def laterals(self) -> tuple[Array, Array]:
+        """Flat places in U and values of the lateral weights that exist; no values where they are not few."""
+        if self.architecture.survival < FEW:
+            return self.drawn.features.laterals(self.architecture.survival)
+        return lateral_places(self.U_exists), np.empty(0, self.layers.w.dtype)
 
     def lateral_weights(self) -> list[int]:
         """Surviving lateral U weights over all gates, of each network."""
-        N = len(self.seeds)
-        each = self.drawn.weights["U"].size // N
-        return [int(count) for count in np.bincount(self.lateral_places // each, minlength=N)]
+        N, *each = self.drawn.features.shape
+        return [int(count) for count in np.bincount(self.laterals[0] // math.prod(each), minlength=N)]
 
     @cached_property
     def masks(self) -> Named:
@@ -183,19 +259,12 @@ class Batch:
         shapes = {"A": (N, C, W, seen), "b": (N, C, W), "B": (N, C, W, W), "c": (N, C, W)}
         masks = {name: np.ones(shape, dtype=np.bool_) for name, shape in shapes.items()}
         for g, gate in enumerate(CELLS[architecture.cell].gates):
-            masks[f"U.{gate}"] = self.exists["U"][:, g]
+            masks[f"U.{gate}"] = self.U_exists[:, g]
             if architecture.recurrent:
                 masks[f"R.{gate}"] = self.R_exists[:, g]
             if architecture.switches.state_bias:
                 masks[f"q.{gate}"] = np.ones((N, C), dtype=np.bool_)
         return masks
-
-
-def _layers(architecture: Architecture, theta: Named, w: Array, x: Array, y: Array, counted: Array) -> Layers:
-    A, inputs = theta["A"], architecture.inputs
-    A_h = A[..., inputs] if architecture.sees_own_state else np.zeros(A.shape[:-1], A.dtype)
-    given = (A[..., :inputs], A_h, theta["b"], theta["B"], theta["c"], w, x, y, counted)
-    return Layers(*map(np.ascontiguousarray, given))
 
 
 def _by_gate(architecture: Architecture, arrays: Named) -> Named:
@@ -208,14 +277,31 @@ def _by_gate(architecture: Architecture, arrays: Named) -> Named:
 @lru_cache(maxsize=2)
 def _drawn(architecture: Architecture, seeds: tuple[int, ...], steps: int, dtype: str, task: str) -> Drawn:
     """What all levels and step sizes of the same seeds share: columns, data, unmasked weights and mask numbers."""
-    theta = _stacked([draw_weights(architecture, seed) for seed in seeds], dtype)
-    numbers = _stacked([draw_numbers(architecture, seed) for seed in seeds], "float64")
     data = [stream(task, seed, steps, architecture.inputs) for seed in seeds]
-    w = np.stack([initial_w(seed, architecture.columns) for seed in seeds]).astype(dtype)
-    x, y = np.stack([each.x for each in data]).astype(dtype), np.stack([each.y for each in data]).astype(dtype)
-    layers = _layers(architecture, theta, w, x, y, np.stack([each.counted for each in data]))
-    return Drawn(layers, _by_gate(architecture, theta), _by_gate(architecture, numbers))
+    x, y, counted = (np.stack([each[n] for each in data]) for n in range(3))
+    w = np.stack([initial_w(seed, architecture.columns) for seed in seeds])
+    gates = CELLS[architecture.cell].gates
+    parts = tensors(architecture)
 
+    def draw(*names: str) -> Array:
+        """(N, …) or, of all gates, (N, G, …)."""
+        bound, shape = parts[names[0]]
+        out = np.zeros((len(seeds), len(names), *shape), dtype)
+        if bound > 0.0:
+            sfc64.fill(sfc64.keys(seeds, list(names)), bound, 2.0, out.reshape(*out.shape[:2], -1))
+        return out if "." in names[0] else out[:, 0]
 
-def _stacked(each: list[Named], dtype: str) -> Named:
-    return {name: np.stack([values[name] for values in each]).astype(dtype) for name in each[0]}
+    A_h = draw(OWN_STATE)[:, 0, ..., 0] if OWN_STATE in parts else np.zeros((len(seeds), *parts["b"].shape), dtype)
+    layers = Layers(
+        draw("A"), A_h, draw("b"), draw("B"), draw("c"), w.astype(dtype), x.astype(dtype), y.astype(dtype), counted
+    )
+    R, R_numbers, q = None, None, None
+    if architecture.recurrent:
+        R = draw(*(f"R.{gate}" for gate in gates))
+        R_numbers = np.empty(R.shape)
+        sfc64.fill(
+            sfc64.keys(seeds, [f"mask.R.{gate}" for gate in gates]), 1.0, 1.0, R_numbers.reshape(*R.shape[:2], -1)
+        )
+    if architecture.switches.state_bias:
+        q = draw(*(f"q.{gate}" for gate in gates))
+    return Drawn(layers, Features(architecture, seeds, dtype), R, R_numbers, q)

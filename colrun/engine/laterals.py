@@ -31,23 +31,25 @@ class Laterals(NamedTuple):
 
 def laterals_of(batch: Batch) -> Laterals:
     """A list where few survive, by the config and never by the mask drawn; whole otherwise."""
-    U = batch.drawn.weights["U"]
-    N, _, C, _, W = U.shape
-    own = np.ascontiguousarray(np.diagonal(U, axis1=2, axis2=3).swapaxes(-1, -2))
+    features = batch.drawn.features
+    N, _, C, _, W = features.shape
     survival = batch.architecture.survival
     listed, masked = survival < FEW, survival < 1.0
-    places = batch.lateral_places if listed else np.zeros(0, dtype=np.int64)
-    network, _, _, source, _ = np.unravel_index(places, U.shape)
-    places = places[np.argsort(network * C + source, kind="stable")]
-    network, gate, to, source, unit = np.unravel_index(places, U.shape)
+    places, value = batch.laterals if listed else (np.zeros(0, np.int64), np.zeros(0, features.dtype))
+    if listed:
+        own = features.own
+    else:
+        own = np.ascontiguousarray(np.diagonal(features.whole, axis1=2, axis2=3).swapaxes(-1, -2))
+    network, gate, to, source, unit = np.unravel_index(places, features.shape)
+    order = np.argsort(network * C + source, kind="stable")
+    value, network, gate, to, source, unit = (each[order] for each in (value, network, gate, to, source, unit))
     edges = np.searchsorted(network * C + source, np.arange(N * C + 1))
     starts = edges[np.arange(N)[:, None] * C + np.arange(C + 1)]
-    value = U.reshape(-1)[places]
     if listed:
         whole, exists = np.empty((1, 1, 1, W), dtype=value.dtype), np.empty((1, 1, 1, W), dtype=np.bool_)
     else:
         whole = by_source(batch.U)
-        exists = by_source(batch.exists["U"]) if masked else np.empty((1, 1, 1, W), dtype=np.bool_)
+        exists = by_source(batch.U_exists) if masked else np.empty((1, 1, 1, W), dtype=np.bool_)
     return Laterals(own, listed, value, gate, to, unit, starts, whole, masked, exists)
 
 

@@ -37,6 +37,10 @@ class EstimatorEntry:
     """Its work in credit form, in times that of an estimator with a compiled credit: for estimates of time."""
     stochastic: bool = False
     """Whether it has noise, hence draws."""
+    only_learns: str = ""
+    """Why nobody asks for its gradient at a θ that stands still; empty where one may."""
+    cannot_learn: str = ""
+    """Why it cannot learn online; empty where it can."""
     numerics: int = 1
     """Raise it when its numbers may change, and no others: its older rows are then stale."""
     label: str = ""
@@ -65,6 +69,7 @@ LINEAR = Power(parameters=1)
 ESTIMATORS: dict[str, EstimatorEntry] = {
     "bptt": EstimatorEntry(
         "bptt", "exact gradient, backpropagation through the whole sequence: the truth",
+        cannot_learn="its gradient is known only when the sequence has ended; use rtrl, which is as exact, or tbptt-k",
         label="BPTT", colour="#949494", dash="dotted", operations=LINEAR, memory=Power(activations=1, steps=1),
     ),
     "rtrl": EstimatorEntry(
@@ -82,12 +87,23 @@ ESTIMATORS: dict[str, EstimatorEntry] = {
         label="T-BPTT blocks", legend="T-BPTT, blocks of k", colour=BY_WINDOW, order=91,
         operations=LINEAR, memory=Power(activations=1, window=1),
     ),
+    "tbptt-replay": EstimatorEntry(
+        "tbptt_replay", "the last k steps run again at the present weights, for each loss", True,
+        only_learns="at weights that stand still it is tbptt-k; use that",
+        label="T-BPTT replayed", legend="T-BPTT, last k steps replayed", colour=BY_WINDOW, dash="dotted", order=92,
+    ),
+    "frozen": EstimatorEntry(
+        "frozen", "no gradient: the network stays as it was drawn, and only its readout w learns",
+        only_learns="it gives no gradient, for networks that learn their readout alone",
+        label="frozen", colour="#949494", dash="dotted", order=95,
+    ),
     "master-user": EstimatorEntry(
         "master_user", "a weight tracks its influence on its own column's state only",
         label="Master-User", short="MU", colour="#000000", dash="solid", order=0, operations=LINEAR, memory=LINEAR,
     ),
     "master-user-no-meta": EstimatorEntry(
         "master_user", "master-user that ignores its influence on the learning w",
+        cannot_learn="where networks learn it is master-user with meta = false, the default; use that",
         label="no meta-gradient", colour="#D55E00", operations=LINEAR, memory=LINEAR,
     ),
     "master-user-groups": EstimatorEntry(
@@ -100,7 +116,7 @@ ESTIMATORS: dict[str, EstimatorEntry] = {
         label="Elman", colour="#949494", dash="dotted", operations=LINEAR, memory=Power(states=1),
     ),
     "snap": EstimatorEntry(
-        "snap", "a weight tracks its influence on the states it reaches within k steps", True, weight=1.5,
+        "snap", "a weight tracks its influence on the states it reaches within k steps", True, weight=1.5, numerics=2,
         label="SnAp", colour="#0173B2", dash="solid",
         operations=Power(parameters=1, reached=2, window=None), memory=Power(parameters=1, reached=1, window=None),
     ),
@@ -224,16 +240,27 @@ def parse_estimator(name: str) -> EstimatorName:
     return EstimatorName(family, window, plugin.source)
 
 
-def why_undefined(family: str, cell: str) -> str | None:
-    """The reason why an estimator is not defined on a cell; None if it is."""
+def why_undefined(family: str, cell: str | None, learns: bool = False) -> str | None:
+    """The reason why an estimator is not defined on a cell, with θ still or while it learns; None if it is.
+
+    The cell is None where a network has none of colrun's.
+    """
     if family in ESTIMATORS:
-        reason = ESTIMATORS[family].undefined.get(cell)
+        if ESTIMATORS[family].only_learns and not learns:
+            return f"{family} is for networks that learn: {ESTIMATORS[family].only_learns}"
+        reason = ESTIMATORS[family].undefined.get(cell or "")
     else:
         reason = dict(getattr(_plugin(family).load(), "undefined", {})).get(cell)
     return None if reason is None else f"{family} is not defined on the {cell} cell: {reason}"
 
 
-def refuse_undefined(names: Iterable[EstimatorName], cell: str) -> None:
+def why_no_learner(family: str) -> str | None:
+    """The reason why an estimator cannot learn online; None if it can."""
+    why = ESTIMATORS[family].cannot_learn if family in ESTIMATORS else ""
+    return f"{family} cannot learn online: {why}." if why else None
+
+
+def refuse_undefined(names: Iterable[EstimatorName], cell: str | None) -> None:
     """An estimator that is not defined there is a user's mistake."""
     for name in names:
         reason = why_undefined(name.family, cell)

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 class OnlineElman(Online[Memory]):
     """Keeps no graph: s and w before a step are constants."""
 
+    steady = True
+
     def start(self, readout: Readout) -> Memory:
         return Memory(readout, readout.network.initial_state(), readout.start())
 

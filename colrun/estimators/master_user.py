@@ -47,6 +47,8 @@ T = TypeVar("T", bound=TraceMemory)
 class OnlineTraces(Online[T]):
     """The recursions, given whose each weight is and a way to the local gradients."""
 
+    steady = True
+
     @abstractmethod
     def local(self, memory: T, theta: Theta, x_t: Tensor) -> tuple[Tensor, Theta, Tensor]:
         """s(t), ∂s_i(t)/∂θ_i as (S, …) by name, and d_i(t) as (S, S, C)."""

@@ -5,6 +5,7 @@ from typing import Self, TypeVar
 
 from torch import Tensor
 
+from colrun.errors import InvalidValueError
 from colrun.estimators.online import Memory, Online
 from colrun.networks.base import Gradients, Theta
 from colrun.networks.columnar import ColumnarNetwork
@@ -50,12 +51,15 @@ L = TypeVar("L", bound=ListsMemory)
 class OnLists(Online[L]):
     """What the online forms on lists share."""
 
+    steady = True
     needs_columns = True
 
     def begin(self, readout: Readout) -> ListsMemory:
         """With the network's own θ in lists already."""
         network = readout.network
         assert isinstance(network, ColumnarNetwork)
+        if network.architecture.width == 0:
+            raise InvalidValueError(f"{self.name} runs step by step on networks of width 1 or more only.")
         listed = network if isinstance(network, ListedNetwork) else list_laterals(network)
         known = ({}, {}) if listed is network else (dict(network.theta), listed.theta)
         readout = replace(readout, network=listed)

@@ -73,6 +73,8 @@ class Online(ABC, Generic[M]):
     """What to use without columns."""
     takes_lists: ClassVar[bool] = True
     """Whether it runs on networks whose lateral weights are lists (networks/listed.py)."""
+    steady: ClassVar[bool] = False
+    """Whether every step takes the same work once its window is full, and nothing is open at the end."""
 
     @property
     def window(self) -> int:

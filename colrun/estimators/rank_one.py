@@ -72,6 +72,7 @@ class Here(NamedTuple):
 class OnlineRankOne(Online[PairMemory]):
     """Keeps τ̃, θ̃ and nothing else."""
 
+    steady = True
     instead = "uoro"
 
     def start(self, readout: Readout) -> PairMemory:

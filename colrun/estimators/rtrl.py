@@ -33,6 +33,8 @@ class JacobianMemory(Memory):
 class OnlineRTRL(Online[JacobianMemory]):
     """One backward pass per number of state for ∂s(t)/∂θ and J(t), then the product with M."""
 
+    steady = True
+
     def start(self, readout: Readout) -> JacobianMemory:
         theta, s, w = readout.network.theta, readout.network.initial_state(), readout.start()
         Mw = zeros(theta, len(w)) if readout.meta else {}

@@ -38,6 +38,8 @@ class WindowMemory(Memory):
 class OnlineTBPTT(Online[WindowMemory]):
     """Keeps the graphs of the last k steps, as they were computed, and goes back through them for each loss."""
 
+    steady = True
+
     def start(self, readout: Readout) -> WindowMemory:
         past: deque[Unrolled] = deque(maxlen=min(self.window, sys.maxsize))
         return WindowMemory(readout, readout.network.initial_state(), readout.start(), past)

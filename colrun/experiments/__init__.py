@@ -14,6 +14,7 @@ KINDS = (
     "colrun.experiments.decay",
     "colrun.experiments.cost",
     "colrun.experiments.grouping",
+    "colrun.experiments.learning",
 )
 
 EXPERIMENTS: dict[str, Experiment[Any]] = {

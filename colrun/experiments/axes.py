@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from colrun.errors import InvalidValueError, choose, shown
-from colrun.networks.lateral import parse_level
+from colrun.networks.lateral import meant_as_percent, parse_level
 
 Value = str | int | float | bool | None
 """None stands for "not set": a fixed w, or a switch as the reading has it."""
@@ -44,6 +44,9 @@ class Axis:
     """The default with which an axis came to an experiment that had rows already, never to be changed: at this value
     the axis is left out of a job's identity, so that the jobs from before it keep theirs, and older rows hold it."""
 
+    note: Callable[[object], str | None] | None = None
+    """What a value means, where it is often meant otherwise; None where it is not."""
+
     def parse(self, value: object) -> Value:
         return self.read(self.name, value)
 
@@ -63,20 +66,23 @@ def axis(
     help: str,
     choices: tuple[str, ...] = (),
     introduced: Value | Always = ALWAYS,
+    note: Callable[[object], str | None] | None = None,
 ) -> Any:
     """A field of a config. It has no default there: configs come from grids, which complete them."""
-    return field(metadata={"axis": Axis("", read, default, help, choices, introduced)})
+    return field(metadata={"axis": Axis("", read, default, help, choices, introduced, note)})
 
 
-def integer(default: int, help: str, introduced: int | Always = ALWAYS) -> Any:
-    """A whole number of 1 or more."""
+def integer(
+    default: int | None, help: str, introduced: int | Always = ALWAYS, least: int = 1, most: int = LARGEST
+) -> Any:
+    """A whole number from `least` to `most`."""
 
     def read(name: str, value: object) -> Value:
         number = value
         if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) <= 18:
             number = int(value)
-        if isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= LARGEST:
-            raise InvalidValueError(f"{name} is {shown(value)}; it must be a whole number from 1 to {LARGEST}.")
+        if isinstance(number, bool) or not isinstance(number, int) or not least <= number <= most:
+            raise InvalidValueError(f"{name} is {shown(value)}; it must be a whole number from {least} to {most}.")
         return number
 
     return axis(read, default, help, introduced=introduced)
@@ -100,11 +106,13 @@ def switch(default: bool | None, help: str, introduced: bool | Always | None = A
 
 def lateral_level(default: float, help: str) -> Any:
     """A ratio, a percentage or "dense"."""
-    return axis(lambda _, value: parse_level(value), default, help)
+    return axis(lambda _, value: parse_level(value), default, help, note=meant_as_percent)
 
 
-def step_size(help: str, introduced: float | Always | None = ALWAYS) -> Any:
-    """A number above 0, or "none" where w does not learn."""
+def step_size(
+    help: str, introduced: float | Always | None = ALWAYS, default: float | None = None, none: str = "for a fixed w"
+) -> Any:
+    """A number above 0, or "none"."""
 
     def read(name: str, value: object) -> Value:
         if value == "none":
@@ -116,9 +124,7 @@ def step_size(help: str, introduced: float | Always | None = ALWAYS) -> Any:
             except (ValueError, OverflowError):
                 number = math.nan
         if not 0 < number < math.inf:
-            raise InvalidValueError(
-                f'{name} is {shown(value)}; it must be a finite number above 0, or "none" for a fixed w.'
-            )
+            raise InvalidValueError(f'{name} is {shown(value)}; it must be a finite number above 0, or "none" {none}.')
         return number
 
-    return axis(read, None, help, introduced=introduced)
+    return axis(read, default, help, introduced=introduced)

@@ -86,7 +86,7 @@ class Experiment(Generic[C]):
     """Configs for which this is equal, which share what a seed draws, are computed in one call; None: each alone. Which
     of them are still missing may be any, so that a job's numbers must not depend on the others."""
     undefined: Callable[[C, str], str | None] = lambda _config, _estimator: None
-    """Why an estimator is not defined on a config; None if it is."""
+    """Why an estimator is not defined on a config; None if it is, and empty where that needs no word."""
     times: tuple[str, ...] = ()
     """Columns that no two runs share."""
     by_kernels: bool = False

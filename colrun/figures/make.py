@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import matplotlib
 from matplotlib.figure import Figure
 
-from colrun.drawing import FORMATS
+from colrun.drawing import FORMATS, FigureEntry
 from colrun.drawing.source import Plan, Source
 from colrun.drawing.style import STYLES
 from colrun.errors import InvalidValueError, choose
 from colrun.experiments import EXPERIMENTS
-from colrun.figures import known_figures
+from colrun.figures import figures_in
 from colrun.output import writing
 from colrun.store.kept import Rows, where_rows
 from colrun.sweep.file import Sweep
@@ -38,15 +38,19 @@ def make(
     metric: str | None = None,
     load: Callable[[Rows], "pd.DataFrame"] = Rows.load,
 ) -> tuple[Figure, list[Rows]]:
-    """Draw a figure from stored rows; returns also where they were. `load` may know rows that were loaded before."""
-    figures = known_figures()
+    """Draw a figure, or the sweep of that name, from stored rows; returns also where they were.
+
+    `load` may know rows that were loaded before.
+    """
+    figures = figures_in(results)
     entry = figures[choose(name, figures, "figure")]
     found, frames, plans = [], {}, {}
     for sweep, experiment in entry.needs.items():
         rows = where_rows(results, sweep)
         frame = load(rows) if rows is not None else None
         if rows is None or frame is None or frame.empty:
-            raise InvalidValueError(f"figure {name} has no data in {results}; run: colrun sweep {sweep}")
+            why = f" ({rows.beside})" if rows is not None and rows.beside else ""
+            raise InvalidValueError(f"figure {name} has no data in {results}{why}; run: colrun sweep {sweep}")
         kinds = set(frame["experiment"])
         if kinds != {experiment}:
             raise InvalidValueError(
@@ -56,7 +60,7 @@ def make(
         found.append(rows)
         frames[sweep], plans[sweep] = frame, plan_of(rows.planned())
     chosen = STYLES[choose(style, STYLES, "style")]
-    return draw(name, Source(frames, plans, chosen, _metric(name, metric), axes_of(name))), found
+    return draw(entry, Source(frames, plans, chosen, _metric(name, entry, metric), axes_of(entry))), found
 
 
 def plan_of(sweep: Sweep | None) -> Plan | None:
@@ -67,14 +71,13 @@ def plan_of(sweep: Sweep | None) -> Plan | None:
     return Plan(max(len(grid.seeds) for grid in sweep.grids), configs)
 
 
-def axes_of(name: str) -> dict[str, tuple[str, ...]]:
+def axes_of(entry: FigureEntry) -> dict[str, tuple[str, ...]]:
     """By sweep of a figure, the axes of its experiment."""
-    needs = known_figures()[name].needs.items()
-    return {sweep: tuple(axis.name for axis in EXPERIMENTS[kind].axes) for sweep, kind in needs}
+    return {sweep: tuple(axis.name for axis in EXPERIMENTS[kind].axes) for sweep, kind in entry.needs.items()}
 
 
-def _metric(name: str, metric: str | None) -> str:
-    known = known_figures()[name].metrics
+def _metric(name: str, entry: FigureEntry, metric: str | None) -> str:
+    known = entry.metrics
     if metric is None:
         return known[0] if known else ""
     if metric not in known:
@@ -83,10 +86,10 @@ def _metric(name: str, metric: str | None) -> str:
     return metric
 
 
-def draw(name: str, source: Source) -> Figure:
+def draw(entry: FigureEntry, source: Source) -> Figure:
     """The figure's module on rows at hand."""
     with matplotlib.rc_context(source.style.rc()):
-        figure: Figure = import_module(known_figures()[name].module).draw(source)
+        figure: Figure = import_module(entry.module).draw(source)
     return figure
 
 

@@ -27,13 +27,6 @@ def parse_learner(name: str) -> tuple[str, int]:
     """`tbptt-40` is `tbptt`, 40; 0 where there is no number."""
     found = re.fullmatch(r"(.+?)-([0-9]{1,9})", name, re.ASCII)
     family, number = (found[1], int(found[2])) if found and LEARNERS.get(found[1]) else (name, 0)
-    if family == "bptt":
-        raise InvalidValueError(
-            "bptt cannot learn online: its gradient is known only when the sequence has ended; use rtrl, which is as "
-            "exact, or tbptt-k."
-        )
-    if family == "master-user-no-meta":
-        raise InvalidValueError("master-user-no-meta is master-user with meta = false, where learners are concerned.")
     choose(family, LEARNERS, "learner")
     if LEARNERS[family] and number < 1:
         raise InvalidValueError(f"learner {shown(name)} needs a number of 1 or more after its name: {family}-20.")
@@ -124,7 +117,7 @@ class RTRL(Window):
         if of.number == 0 and np.diff(tracked.start).mean() < MANY * net.Q:
             self.by_influence = Influence(of)
             self.by_influence.follow(tracked)
-            self.memory = self.by_influence.memory
+            self.memory, self.work = self.by_influence.memory, self.by_influence.work
             return
         super().prepare(of._replace(number=BETWEEN))
         self.memory["M"] = zeros(self.dtype, net.source.size * net.Q)

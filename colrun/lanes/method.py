@@ -1,5 +1,6 @@
 """What every learner's part in a group of lanes has in common."""
 
+from abc import ABC, abstractmethod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -51,7 +52,7 @@ class Setting(NamedTuple):
     dtype: np.dtype[np.floating]
 
 
-class Method:
+class Method(ABC):
     """An estimator at work on one group. What it must not forget between steps is in `memory`."""
 
     own_links = own_features = False
@@ -63,13 +64,21 @@ class Method:
     def __init__(self, of: Setting) -> None:
         self.net, self.listed, self.meta, self.dtype = of.net, of.listed, of.meta, of.dtype
         self.memory: dict[str, Array] = {}
+        self.work: tuple[Array, ...] = ()
         self.prepare(of)
 
+    @abstractmethod
     def prepare(self, of: Setting) -> None:
-        raise NotImplementedError
+        """What it needs; the first array of `work` is for the gradient."""
 
+    @abstractmethod
     def run(self, rule: Any, now: Any, given: Given, begin: int) -> None:
-        raise NotImplementedError
+        """Consecutive steps."""
+
+    @property
+    def gradient(self) -> Array:
+        """(weights, LANES) of the last step."""
+        return self.work[0]
 
     @property
     def noise(self) -> int:

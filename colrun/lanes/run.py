@@ -102,6 +102,21 @@ class Lanes:
         group = self.groups[lane // LANES]
         return group.listed.spread(group.now.theta[:, lane % LANES])
 
+    def gradient(self, lane: int) -> dict[str, Array]:
+        """The last ĝ of a lane by name."""
+        group = self.groups[lane // LANES]
+        return group.listed.spread((group.method.gradient * group.net.exists)[:, lane % LANES])
+
+    def updates(self, lane: int) -> int:
+        """How often θ has learned."""
+        return int(self.groups[lane // LANES].now.updates[lane % LANES])
+
+    def start_from(self, lane: int, theta: dict[str, Array], w: Array) -> None:
+        """Other weights than those of its seed, before the first step."""
+        group, place = self.groups[lane // LANES], lane % LANES
+        group.now.theta[:, place] = group.listed.pick([theta] * LANES)[:, place]
+        group.now.w[: len(w), place] = w
+
     def summed(self, lane: int) -> dict[str, Array]:
         """Σ ĝ of a lane by name, where the optimiser is `sum`."""
         group = self.groups[lane // LANES]

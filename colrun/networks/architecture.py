@@ -33,29 +33,9 @@ class Architecture:
         **alone: bool | str | None,
     ) -> "Architecture":
         """Check and complete: `lateral` may be a ratio, `"10%"` or `"dense"`; `alone` are single switches."""
-        return cls._checked(1, cell, columns, width, lateral, inputs, switches(reading, **alone), reading)
-
-    @classmethod
-    def for_learners(
-        cls,
-        cell: str = "mgu",
-        columns: int = 10,
-        width: int = 0,
-        lateral: float | str = 0.0,
-        inputs: int = 50,
-        reading: str = "practical",
-        **alone: bool | str | None,
-    ) -> "Architecture":
-        """The same with other defaults, and with a width of 0 allowed: learners run networks without feature layers."""
-        return cls._checked(0, cell, columns, width, lateral, inputs, switches(reading, **alone), reading)
-
-    @classmethod
-    def _checked(
-        cls, least_width: int, cell: str, columns: int, width: int, lateral: float | str, inputs: int,
-        chosen: Switches, reading: str,
-    ) -> "Architecture":  # fmt: skip
+        chosen = switches(reading, **alone)
         choose(cell, CELLS, "cell")
-        columns, width = positive_int(columns, "columns"), positive_int(width, "width", least_width)
+        columns, width = positive_int(columns, "columns"), positive_int(width, "width", least=0)
         inputs = positive_int(inputs, "inputs")
         if width == 0 and not chosen.mask_recurrence:
             raise InvalidValueError(

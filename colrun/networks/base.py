@@ -5,7 +5,7 @@ extra knowledge: `owner` says whose weight each is, and is None where no weight 
 """
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import torch
@@ -83,6 +83,10 @@ class Network(ABC):
     def parameter_count(self) -> int:
         """|θ|: the weights that exist."""
         return sum(int(mask.sum()) for mask in self.masks.values())
+
+    def at(self, theta: Theta, w: Tensor | None) -> Self:
+        """The same network with other weights."""
+        return replace(self, theta=theta, w=w)  # type: ignore[type-var]
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         """Itself: a copy of an estimator's memory needs no network of its own."""

@@ -6,6 +6,7 @@
 
 θ by name, first index always the column that owns the weight: `A` (C, W, inputs [+1]), `b` (C, W), `B` (C, W, W),
 `c` (C, W) and, for each gate such as `p`, `U.p` (C, C, W), `R.p` (C, C) and, with `state_bias`, `q.p` (C).
+Where W is 0 there are no features: a column sees the input itself, V_i · x(t) in place of U f, `V.p` (C, inputs).
 """
 
 from functools import cached_property
@@ -25,13 +26,18 @@ class ColumnarNetwork(CellNetwork):
     """Columns that share nothing but their lateral weights."""
 
     kind = "a columnar network"
-    fast = True
+
+    @property
+    def fast(self) -> bool:  # type: ignore[override]
+        """Where there are features."""
+        return self.architecture.width > 0
 
     @property
     def lateral_weights(self) -> int:
-        """Surviving lateral U weights, over all gates."""
-        own = self.columns * self.architecture.width
-        return sum(int(self.masks[f"U.{gate}"].sum()) - own for gate in self.gates)
+        """Surviving lateral weights over all gates: of U, or where there are no features, of R."""
+        kind = "U" if self.architecture.width else "R"
+        masks = [mask for name, mask in self.masks.items() if name.startswith(f"{kind}.")]
+        return sum(int(mask.sum() - mask.diagonal(dim1=0, dim2=1).sum()) for mask in masks)
 
     @property
     def owner(self) -> dict[str, Tensor]:
@@ -53,19 +59,28 @@ class ColumnarNetwork(CellNetwork):
         column_input = x_t.unsqueeze(-2).expand(*x_t.shape[:-1], self.columns, x_t.shape[-1])
         if self.architecture.sees_own_state:
             column_input = torch.cat([column_input, h_tm1.unsqueeze(-1)], dim=-1)
+        if not self.architecture.width:
+            none = column_input[..., :0]
+            a = [(theta[f"V.{gate}"] * column_input).sum(-1) for gate in self.gates]
+            return Layered(none, none, none, none, column_input, *self.gated(theta, a, s_tm1, stop_lateral))
         first = torch.einsum("cwk,...ck->...cw", theta["A"], column_input) + theta["b"]
         z_t = torch.relu(first)
         second = torch.einsum("cwv,...cv->...cw", theta["B"], z_t) + theta["c"]
         f_t = torch.relu(second)
+        a = [self.from_features(theta, gate, f_t, stop_lateral) for gate in self.gates]
+        return Layered(column_input, first, z_t, second, f_t, *self.gated(theta, a, s_tm1, stop_lateral))
+
+    def gated(
+        self, theta: dict[str, Tensor], by_gate: list[Tensor], s_tm1: Tensor, stop_lateral: bool
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """What each gate sees of the features and of the states, and s(t)."""
         a, r = [], []
-        for gate in self.gates:
-            a_gate = self.from_features(theta, gate, f_t, stop_lateral)
+        for gate, a_gate in zip(self.gates, by_gate, strict=True):
             a.append(a_gate + theta[f"q.{gate}"] if f"q.{gate}" in theta else a_gate)
-            recurrent = self.architecture.recurrent
+            recurrent, h_tm1 = self.architecture.recurrent, s_tm1[..., 0, :]
             r.append(self.from_states(theta, gate, h_tm1, stop_lateral) if recurrent else torch.zeros_like(a_gate))
         a_t, r_t = torch.stack(a, -2), torch.stack(r, -2)
-        s_t = get_cell(self.architecture.cell).update(a_t, r_t, s_tm1)
-        return Layered(column_input, first, z_t, second, f_t, a_t, r_t, s_t)
+        return a_t, r_t, get_cell(self.architecture.cell).update(a_t, r_t, s_tm1)
 
     def from_features(self, theta: dict[str, Tensor], gate: str, f_t: Tensor, stop_lateral: bool) -> Tensor:
         """U f of a gate."""
@@ -103,6 +118,7 @@ class Layered(NamedTuple):
     second: Tensor
     """(..., C, W): B z + c"""
     f: Tensor
+    """What U multiplies, or V where there are no layers: those before it are then empty."""
     a: Tensor
     """(..., G, C): U f + q"""
     r: Tensor

@@ -4,6 +4,7 @@ All lateral levels of a seed share these numbers, so that their masks are nested
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,19 +13,38 @@ from colrun.networks.cells import CELLS
 from colrun.streams import Array, stream, unit_uniform
 
 W_SCALE = 0.1  # w_i(0) ~ N(0, 0.1²): stated in the released code only
+OWN_STATE = "A.own"
+"""The stream of the last column of A, which multiplies h_i(t-1)."""
+
+
+def bound(init: str, fan_in: int, fan_out: int) -> float:
+    """Weights are uniform in ± this: `xavier` √(6/(fan-in + fan-out)) (Glorot and Bengio 2010), `pytorch` 1/√fan-in."""
+    return math.sqrt(6 / (fan_in + fan_out)) if init == "xavier" else 1 / math.sqrt(fan_in)
+
+
+def bias_bound(init: str, fan_in: int) -> float:
+    """Biases are zero under `xavier`, uniform in ±1/√fan-in under `pytorch`."""
+    return 0.0 if init == "xavier" else bound(init, fan_in, 1)
+
+
+class Uniform(NamedTuple):
+    """A tensor whose numbers are uniform in ±bound, from the stream of its name."""
+
+    bound: float
+    shape: tuple[int, ...]
+
+    def draw(self, seed: int, name: str) -> Array:
+        if self.bound == 0.0:
+            return np.zeros(self.shape)
+        return self.bound * (2 * unit_uniform(seed, name, *self.shape) - 1)
 
 
 def weight(init: str, fan_in: int, fan_out: int, seed: int, name: str, *shape: int) -> Array:
-    """Uniform in ±bound: `xavier` √(6/(fan-in + fan-out)) (Glorot and Bengio 2010), `pytorch` 1/√fan-in."""
-    bound = math.sqrt(6 / (fan_in + fan_out)) if init == "xavier" else 1 / math.sqrt(fan_in)
-    return bound * (2 * unit_uniform(seed, name, *shape) - 1)
+    return Uniform(bound(init, fan_in, fan_out), shape).draw(seed, name)
 
 
 def bias(init: str, fan_in: int, seed: int, name: str, *shape: int) -> Array:
-    """Zero under `xavier`, uniform in ±1/√fan-in under `pytorch`."""
-    if init == "xavier":
-        return np.zeros(shape)
-    return weight(init, fan_in, 1, seed, name, *shape)
+    return Uniform(bias_bound(init, fan_in), shape).draw(seed, name)
 
 
 def initial_w(seed: int, columns: int, name: str = "w") -> Array:
@@ -34,42 +54,34 @@ def initial_w(seed: int, columns: int, name: str = "w") -> Array:
 
 def draw_weights(architecture: Architecture, seed: int) -> dict[str, Array]:
     """θ of a columnar network before any mask."""
-    C, W, inputs = architecture.columns, architecture.width, architecture.inputs
-    init = architecture.switches.init
-    if W == 0:
-        return draw_without_layers(architecture, seed)
+    theta = {name: tensor.draw(seed, name) for name, tensor in tensors(architecture).items()}
+    if OWN_STATE in theta:
+        theta["A"] = np.concatenate([theta["A"], theta.pop(OWN_STATE)], axis=-1)
+    return theta
+
+
+def tensors(architecture: Architecture) -> dict[str, Uniform]:
+    """What makes up θ, by stream; a network that sees its own state has A in two parts."""
+    C, W, inputs, init = architecture.columns, architecture.width, architecture.inputs, architecture.switches.init
+    found: dict[str, Uniform] = {}
     seen = inputs + architecture.sees_own_state
-    row = C * W + (C if architecture.recurrent else 0)  # fan-in of a gate's row (U_i, R_i)
-    A = weight(init, seen, W, seed, "A", C, W, inputs)
-    if architecture.sees_own_state:
-        A = np.concatenate([A, weight(init, seen, W, seed, "A.own", C, W, 1)], axis=-1)
-    theta = {
-        "A": A,
-        "b": bias(init, seen, seed, "b", C, W),
-        "B": weight(init, W, W, seed, "B", C, W, W),
-        "c": bias(init, W, seed, "c", C, W),
-    }
+    if W > 0:
+        found["A"] = Uniform(bound(init, seen, W), (C, W, inputs))
+        if architecture.sees_own_state:
+            found[OWN_STATE] = Uniform(bound(init, seen, W), (C, W, 1))
+        found["b"] = Uniform(bias_bound(init, seen), (C, W))
+        found["B"] = Uniform(bound(init, W, W), (C, W, W))
+        found["c"] = Uniform(bias_bound(init, W), (C, W))
+    # Fan-in of a gate's row, whatever is masked: (U_i, R_i), or (V_i, R_i) where width is 0.
+    row = (C * W or inputs) + (C if architecture.recurrent else 0)
     for gate in CELLS[architecture.cell].gates:
-        theta[f"U.{gate}"] = weight(init, row, 1, seed, f"U.{gate}", C, C, W)
+        name, shape = ("U", (C, C, W)) if W > 0 else ("V", (C, inputs))
+        found[f"{name}.{gate}"] = Uniform(bound(init, row, 1), shape)
         if architecture.recurrent:
-            theta[f"R.{gate}"] = weight(init, row, 1, seed, f"R.{gate}", C, C)
+            found[f"R.{gate}"] = Uniform(bound(init, row, 1), (C, C))
         if architecture.switches.state_bias:
-            theta[f"q.{gate}"] = bias(init, row, seed, f"q.{gate}", C)
-    return theta
-
-
-def draw_without_layers(architecture: Architecture, seed: int) -> dict[str, Array]:
-    """θ where width is 0: `V.g` (C, inputs), `R.g` (C, C) and `q.g` (C) of every gate g; fan-in whatever is masked."""
-    C, inputs, init = architecture.columns, architecture.inputs, architecture.switches.init
-    row = inputs + (C if architecture.recurrent else 0)
-    theta = {}
-    for gate in CELLS[architecture.cell].gates:
-        theta[f"V.{gate}"] = weight(init, row, 1, seed, f"V.{gate}", C, inputs)
-        if architecture.recurrent:
-            theta[f"R.{gate}"] = weight(init, row, 1, seed, f"R.{gate}", C, C)
-        if architecture.switches.state_bias:
-            theta[f"q.{gate}"] = bias(init, row, seed, f"q.{gate}", C)
-    return theta
+            found[f"q.{gate}"] = Uniform(bias_bound(init, row), (C,))
+    return found
 
 
 def draw_numbers(architecture: Architecture, seed: int) -> dict[str, Array]:

@@ -33,6 +33,20 @@ def parse_level(level: object) -> float | str:
     return ratio + 0.0  # one zero: -0.0 would be another job
 
 
+def meant_as_percent(level: object) -> str | None:
+    """What a bare number of 1 or more means, which may have been meant as a percentage."""
+    text = str(level).strip()
+    if text == DENSE or text.endswith("%"):
+        return None
+    ratio = parse_level(level)
+    if isinstance(ratio, str) or ratio < 1:
+        return None
+    percent = f"{100 * ratio:g}"
+    return (
+        f'lateral {text} is a ratio, {percent} percent; write "{text}%" for {text} percent, "{percent}%" if it is meant'
+    )
+
+
 def too_high(ratio: float, columns: int) -> str | None:
     """Why this ratio cannot exist among so many columns, or None if it can."""
     if ratio <= columns - 1:

@@ -30,7 +30,8 @@ def curves(frames: Iterable[pd.DataFrame], axes: list[str]) -> dict[str, Any]:
 
     Rows of other sequences, or with a switch set alone, are left out: they are no curve of these settings.
     """
-    kept = [setting(frame, steps=50, inputs=50) for frame in frames if not frame.empty]
+    alike = (setting(frame, steps=50, inputs=50) for frame in frames)
+    kept = [frame for frame in alike if not frame.empty]
     metrics = [metric for metric in METRICS if any(metric in frame for frame in kept)]
     if not kept:
         return {"metrics": {}, "settings": []}

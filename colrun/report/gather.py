@@ -3,7 +3,7 @@
 import base64
 import io
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,10 +14,10 @@ from colrun.claims import known_claims
 from colrun.claims.judge import Judged, judge, judge_plugins
 from colrun.errors import InvalidValueError
 from colrun.experiments import EXPERIMENTS
-from colrun.figures import known_figures
+from colrun.figures import figures_in
 from colrun.figures.make import make, save
 from colrun.report.curves import explorer
-from colrun.store.kept import Rows, where_rows
+from colrun.store.kept import Rows, remembering, where_rows
 from colrun.store.known import stored_runs
 
 if TYPE_CHECKING:
@@ -71,31 +71,33 @@ class Content:
 
 def gather(results: Path) -> Content:
     """Read each sweep once, judge, draw and summarise."""
-    names = dict.fromkeys(sweep for entry in known_figures().values() for sweep in entry.needs)
+    names = dict.fromkeys(sweep for entry in figures_in(results).values() for sweep in entry.needs)
     names |= dict.fromkeys(sweep for claim in known_claims().values() for sweep in claim.sweeps)
     found = [rows for name in names if (rows := where_rows(results, name)) is not None]
-    sources = {rows.sweep: SweepRows(rows, rows.load(), runs(rows.folder)) for rows in found}
+    load = remembering(None)
+    sources = {rows.sweep: SweepRows(rows, load(rows), runs(rows)) for rows in found}
     frames = {name: source.frame for name, source in sources.items()}
     kind = next(kind for kind in EXPERIMENTS.values() if kind.explored)
     shown = [frame for frame in frames.values() if set(frame["experiment"]) == {kind.name}]
     return Content(
         tuple(judge(frames)), tuple(judge_plugins(frames)),
-        tuple(figures(results, frames)), tuple(sources.values()), explorer(shown, kind.explored),
+        tuple(figures(results, load)), tuple(sources.values()), explorer(shown, kind.explored),
     )  # fmt: skip
 
 
-def runs(folder: Path) -> tuple[dict[str, Any], ...]:
-    """Provenance, the oldest run first."""
-    return tuple(facts for _, facts in stored_runs(folder))
+def runs(rows: Rows) -> tuple[dict[str, Any], ...]:
+    """Provenance, of kept rows first and the oldest run first."""
+    folders = [folder for folder in (rows.kept, rows.local) if folder is not None]
+    return tuple(facts for folder in folders for _, facts in stored_runs(folder))
 
 
-def figures(results: Path, frames: Mapping[str, pd.DataFrame]) -> Iterator[Drawn]:
+def figures(results: Path, load: Callable[[Rows], pd.DataFrame]) -> Iterator[Drawn]:
     """Every figure that has rows, and the drawings."""
     from matplotlib import pyplot as plt
 
-    for name, entry in known_figures().items():
+    for name, entry in figures_in(results).items():
         try:
-            figure, rows = make(name, results, load=lambda rows: frames[rows.sweep])
+            figure, rows = make(name, results, load=load)
         except InvalidValueError:  # no rows
             continue
         address = picture(figure)

@@ -54,7 +54,10 @@ def rows_of_claims(content: Content) -> list[dict[str, Any]]:
 
 def place(rows: Rows) -> str:
     """Where rows are; kept ones as in the repository, wherever it lies on this machine."""
-    return f"results/paper/{rows.sweep} (kept results)" if rows.kept else str(rows.folder)
+    kept = f"results/paper/{rows.sweep} (kept results)"
+    shown = {"local": str(rows.local), "kept": kept}
+    places = " and ".join(f"{rows.counts[name]:,} rows in {shown[name]}" for name in shown if rows.counts[name])
+    return "; ".join(filter(None, (places, rows.beside)))
 
 
 def embedded(data: object) -> str:

@@ -104,4 +104,5 @@ def print_again(sweep: Sweep, ids: tuple[str, ...]) -> None:
             found = sweep.experiment.run([(piece.config, seed) for piece, seed in jobs], list(jobs[0][0].estimators))
             for piece, seed in jobs:
                 print(f"job {piece.id}.{seed}")
-                print(pd.DataFrame(found[piece.config, seed]).to_string(index=False))
+                rows = pd.DataFrame(found[piece.config, seed]).dropna(axis="columns", how="all")
+                print(rows.to_string(index=False))

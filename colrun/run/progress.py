@@ -4,6 +4,7 @@ import sys
 import time
 from types import TracebackType
 
+from colrun.output import console
 from colrun.run.unit import Outcome
 
 PLAIN_SECONDS = 10.0
@@ -30,12 +31,11 @@ class Progress:
 
     def __enter__(self) -> "Progress":
         if self.live:
-            from rich.console import Console
             from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
             from rich.progress import Progress as Bar
 
             columns = ("[bold]{task.description}", BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[note]}"))
-            self._bar = Bar(*columns, console=Console(stderr=True))
+            self._bar = Bar(*columns, console=console(stderr=True))
             self._bar.start()
             self._task = self._bar.add_task(self.name, total=self.total, note="")
         return self

@@ -24,7 +24,8 @@ def stoppable() -> Iterator[None]:
     """SIGINT, SIGTERM and SIGUSR1 raise `StoppedError` in the main thread; a second one ends the process at once.
 
     SIGUSR1 is what batch systems send before a time limit. Exit codes are 128 + the signal's number, as a shell
-    reports of a process that a signal ended before it could answer: a script need not tell the two apart.
+    reports of a process that a signal ended before it could answer: a script need not tell the two apart. A signal that
+    a shell has asked to ignore, as SIGINT for what runs in its background, stays ignored.
 
     The exception may come anywhere, also where a library drops it or is left half-imported by it. So whatever goes
     wrong afterwards, and an end as if nothing had happened, count as being stopped too.
@@ -41,9 +42,10 @@ def stoppable() -> Iterator[None]:
         yield
         return
     _asked.clear()
-    before = {number: signal.getsignal(number) for number in SIGNALS}
+    handlers = {number: signal.getsignal(number) for number in SIGNALS}
+    before = {number: handler for number, handler in handlers.items() if handler is not signal.SIG_IGN}
     try:
-        for number in SIGNALS:
+        for number in before:
             signal.signal(number, stop)
         yield
         check_stopped()

@@ -1,9 +1,12 @@
 """Running a sweep: find what is missing, run it, keep account."""
 
+import shlex
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cache, partial
+from pathlib import Path
 from typing import Any
 
 from colrun.errors import InvalidValueError
@@ -17,7 +20,7 @@ from colrun.store import strays
 from colrun.store.bits import other_bits
 from colrun.store.compact import bring_up_to_date, leave_out
 from colrun.store.generations import tidy
-from colrun.store.index import Done, failures, read_done, refuse_mixing, set_aside, set_stale_aside
+from colrun.store.index import Done, failure_of, failures, read_done, refuse_mixing, set_aside, set_stale_aside
 from colrun.store.paths import Paths
 from colrun.store.provenance import Run
 from colrun.sweep.file import Sweep
@@ -40,7 +43,17 @@ class Count:
     """Estimated work of what is missing, on one core."""
     all_seconds: float = 0.0
     rows: int = 0
+    """Results: one per job and estimator."""
+    rows_left: int = 0
+    """Of these, what is to be run."""
+    rows_done: int = 0
     skipped: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def results(self) -> str:
+        """How many results are there, in words, where some jobs lack only some of their estimators."""
+        partly = self.missing and self.rows_left * self.total != self.missing * self.rows
+        return f" ({self.rows_done:,} of {self.rows:,} results)" if partly and self.rows_done else ""
 
 
 def count(sweep: Sweep, done: Done, failed: Failures, shard: Shard | None = None) -> Count:
@@ -51,23 +64,28 @@ def count(sweep: Sweep, done: Done, failed: Failures, shard: Shard | None = None
     if shard:
         planned = (piece for unit in units(sweep, shard=shard, skipped=skipped) for piece in unit.pieces)
     for entry in planned:
-        number = len(entry.seeds)
-        each = sweep.experiment.seconds(entry.config, entry.estimators)
+        number, each = len(entry.seeds), max(1, len(entry.estimators))
+        work = cache(partial(sweep.experiment.seconds, entry.config))
         found.total += number
-        found.all_seconds += each * number
-        found.rows += number * max(1, len(entry.estimators))
+        found.all_seconds += work(entry.estimators) * number
+        found.rows += number * each
         if not failed and (not done.jobs or entry.id not in done.jobs):
             found.missing += number
-            found.seconds += each * number
+            found.rows_left += number * each
+            found.seconds += work(entry.estimators) * number
             continue
         for seed in entry.seeds:
-            if done.missing(entry.id, seed, entry.estimators) is None:
+            undone = done.missing(entry.id, seed, entry.estimators)
+            left = missing(entry.id, seed, entry.estimators)
+            found.rows_done += each - (0 if undone is None else max(1, len(undone)))
+            if undone is None:
                 found.done += 1
-            elif missing(entry.id, seed, entry.estimators) is None:
+            elif left is None:
                 found.failed.append(f"{entry.id}.{seed}")
             else:
                 found.missing += 1
-                found.seconds += each
+                found.rows_left += max(1, len(left))
+                found.seconds += work(left)
     found.skipped = skipped.reasons
     return found
 
@@ -178,7 +196,11 @@ def run_sweep(sweep: Sweep, paths: Paths, pool: Pool, options: Options) -> Resul
                 result.diverged += outcome.diverged
                 result.failed += outcome.failed
                 for job in outcome.failed:
-                    progress.say(f"{sweep.name}: job {job} failed; `colrun show {job}` tells why")
+                    why = (failure_of(paths, job) or {}).get("error", "")
+                    progress.say(
+                        f"{sweep.name}: job {job} failed: {' '.join(str(why).split())}; more by: "
+                        f"{shown_by(job, paths.sweep.parent)}"
+                    )
                 if options.verbose:
                     progress.say(f"{sweep.name}: unit of {outcome.jobs} job(s) in {outcome.seconds:.2f} s of CPU time")
                 if outcome.failed and options.fail_fast:
@@ -196,6 +218,11 @@ def run_sweep(sweep: Sweep, paths: Paths, pool: Pool, options: Options) -> Resul
             end_all()
     run.finish(computed=result.computed, twice=result.twice, failed=len(result.failed), diverged=result.diverged)
     return result
+
+
+def shown_by(job: str, results: Path) -> str:
+    """The command that shows a job."""
+    return shlex.join(["colrun", "show", job, *([] if results == Path("results") else ["--results", str(results)])])
 
 
 def warn_about_cores(jobs: int) -> None:

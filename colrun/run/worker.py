@@ -1,9 +1,10 @@
 """What a process does around a unit, be it a worker or the main one: one thread, and an eye on what others do."""
 
-import sys
 import threading
 from functools import cache
 from pathlib import Path
+
+from threadpoolctl import threadpool_limits
 
 from colrun.run.threads import one_thread
 from colrun.run.unit import Outcome, run_unit
@@ -20,8 +21,7 @@ _one = threading.Lock()
 def _ready() -> None:
     """Before the first unit of a process, which need not have inherited anything from the main one."""
     one_thread()
-    if "torch" in sys.modules:  # it counted its threads when it was loaded
-        sys.modules["torch"].set_num_threads(1)
+    threadpool_limits(1)  # of libraries that counted their threads before
 
 
 def work(unit: Unit, paths: Paths, sweep: str, run: str, fail_fast: bool = False) -> Outcome:

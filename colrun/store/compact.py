@@ -57,22 +57,28 @@ def _until(paths: Paths, without: Callable[[], Collection[str] | None], anew: bo
     raise StoreError(f"cannot write below {paths.sweep}: {ATTEMPTS} times in a row another process was faster.")
 
 
-def compact(paths: Paths, without: Collection[str] = (), anew: bool = False) -> tuple[int, int, list[BrokenPartError]]:
+def compact(
+    paths: Paths,
+    without: Collection[str] = (),
+    anew: bool = False,
+    only: Callable[[pa.Table], pa.Array] | None = None,
+) -> tuple[int, int, list[BrokenPartError]]:
     """Merge all parts; returns how many there were and how many there are, and which were broken and set aside.
 
-    Rows of the estimators `without`, which are keys, are left out and kept in the folder of stale rows. A part that is
-    the only one stays as it is, unless it is to be written `anew`.
+    Rows of the estimators `without`, which are keys, are left out and kept in the folder of stale rows; where `only`
+    says which rows stay, the others are gone. A part that is the only one stays as it is, unless it is to be written
+    `anew`.
     """
     paths.check_link()
     tidy(paths)
     old = settle(paths)
     last = last_number(old)
     parts = [part_path(old, number) for number in numbers_in(old)]
-    if len(parts) < 2 and not without and not anew:
+    if len(parts) < 2 and not without and not anew and only is None:
         return len(parts), len(parts), []
     if kind_of(target := following(old)):
         raise StoreError(f"{target} is in the place of the next generation; move it away.")
-    piles, broken = Piles(), list[BrokenPartError]()
+    piles, removed, broken = Piles(), Piles(), list[BrokenPartError]()
     some: tuple[pa.Table, PartIndex] | None = None
     for path in parts:
         try:
@@ -83,6 +89,10 @@ def compact(paths: Paths, without: Collection[str] = (), anew: bool = False) -> 
             raise ChangedMeanwhileError from error
         else:
             some = some or (table.slice(0, 0), index)
+            if only is not None:
+                stays = only(table)
+                removed.add(table.filter(pa.compute.invert(stays)), index)
+                table = table.filter(stays)
             piles.add(_without(paths, table, index, without) if without else table, index)
     if broken:
         set_aside(paths, broken)
@@ -97,7 +107,8 @@ def compact(paths: Paths, without: Collection[str] = (), anew: bool = False) -> 
             discard(paths, candidate)
             raise
         empty, index = some
-        extra = {"next": candidate.name, "without": sorted(without)}
+        gone = [described.done for _, described in removed.cut()]
+        extra = {"next": candidate.name, "without": sorted(without), "removed": gone}
         seal = encode(empty, replace(index, done={}, rows=0, extra=extra))
         while not claim(paths, part_path(old, last + 1), seal):
             last += 1

@@ -12,8 +12,11 @@ from colrun.estimators import ESTIMATORS
 from colrun.experiments import EXPERIMENTS
 from colrun.store.files import is_folder, listed
 from colrun.store.join import Joined, in_order
+from colrun.store.known import Described
 from colrun.store.parts import BrokenPartError, read_part
 from colrun.store.paths import Paths, sweep_folder
+from colrun.store.present import Present, named
+from colrun.sweep.file import find_sweep, read_content
 
 
 class BrokenPartWarning(UserWarning):
@@ -102,7 +105,15 @@ def _warn_of_estimators(folder: Path, table: pa.Table) -> None:
             )
 
 
-def load(path: str | Path) -> pd.DataFrame:
-    """Every row of a sweep's folder once, as a DataFrame; broken parts are named in a warning and left out."""
-    frame: pd.DataFrame = load_table(path).to_pandas()
+def load(path: str | Path, of: str | None = None) -> pd.DataFrame:
+    """Every row of a sweep's folder once, as a DataFrame; broken parts are named in a warning and left out.
+
+    `of` is a sweep file, or the name of one: then only rows of its grid. The column `name` is the estimator as one
+    writes it (`tbptt-40`); it is not stored.
+    """
+    table = named(load_table(path))
+    if of is not None:
+        content, text = read_content(find_sweep(of))
+        table = table.filter(pa.array(Present.of(Described(content, of, text, {})).holds(table)))
+    frame: pd.DataFrame = table.to_pandas()
     return frame

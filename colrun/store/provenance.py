@@ -126,6 +126,7 @@ class Run:
             "experiment": sweep.experiment.name,
             "numerics": sweep.experiment.numerics,
             "sweep_file": sweep.text,
+            "sweep_path": str(Path(sweep.source).absolute()),
             "options": dict(sweep.replaced),
             "plugins": plugins(sweep),
         }

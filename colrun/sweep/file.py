@@ -2,7 +2,7 @@
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -10,10 +10,12 @@ from typing import Any
 from colrun.errors import InvalidValueError, choose, shown
 from colrun.estimators import parse_estimator
 from colrun.experiments import Experiment, get_experiment
+from colrun.experiments.axes import Axis, Value
 from colrun.experiments.declare import Values
-from colrun.sweep.seeds import Seeds
+from colrun.sweep.seeds import MOST, Seeds
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 PLAIN_KEYS = ("name", "experiment", "description")
 LARGEST_FILE = 10_000_000
 
@@ -41,6 +43,8 @@ class Sweep:
     """The file as it stands, for provenance."""
     replaced: Mapping[str, Any] = field(default_factory=dict, hash=False)
     """Values from the command line that took the place of the file's."""
+    notes: tuple[str, ...] = ()
+    """What a user should know of values that are often meant otherwise."""
 
     @property
     def keys(self) -> list[str]:
@@ -72,10 +76,15 @@ def is_file(path: Path) -> bool:
         return False
 
 
+def brought(name: str, checkout: str) -> Path:
+    """What a wheel brings beside its modules, or the same at the top of the checkout that colrun runs from."""
+    installed = Path(__file__).parents[1] / "data" / name
+    return installed if installed.is_dir() else Path(__file__).parents[2] / checkout
+
+
 def sweep_folders() -> list[Path]:
-    """`sweeps/` in the working folder, then that of the checkout that colrun is installed from."""
-    folders = [Path("sweeps"), Path(__file__).parents[2] / "sweeps"]
-    return [folder for folder in folders if folder.is_dir()]
+    """`sweeps/` in the working folder, then what colrun brings."""
+    return [folder for folder in (Path("sweeps"), brought("sweeps", "sweeps")) if folder.is_dir()]
 
 
 def sweep_names() -> dict[str, Path]:
@@ -94,6 +103,12 @@ def _known() -> str:
 def read_sweep(name: str, replaced: Mapping[str, Any] | None = None) -> Sweep:
     """Read and check a sweep; `replaced` are values from the command line, which replace the file's."""
     path = find_sweep(name)
+    content, text = read_content(path)
+    return parse_sweep(content, str(path), text, replaced or {})
+
+
+def read_content(path: Path) -> tuple[dict[str, Any], str]:
+    """What a file says, unchecked, and its text; a sweep without a name has that of its file."""
     try:
         if path.stat().st_size > LARGEST_FILE:
             raise InvalidValueError(
@@ -109,34 +124,54 @@ def read_sweep(name: str, replaced: Mapping[str, Any] | None = None) -> Sweep:
         if isinstance(error, InvalidValueError):
             raise
         raise InvalidValueError(f"{path}: cannot be read: {error}.") from None
-    return parse_sweep(content, str(path), text, replaced or {})
+    return {"name": path.stem, **content}, text
 
 
 def parse_sweep(content: dict[str, Any], source: str, text: str, replaced: Mapping[str, Any]) -> Sweep:
-    """Check what a TOML file says."""
+    """Check what a TOML file says; all that is wrong with it is said at once."""
     top = {**content, **replaced}
     tables = top.pop("grid", {})
-    try:
+    mistakes = Mistakes()
+    name = experiment = None
+    description, grids, notes = "", list[Grid](), dict[str, None]()
+    with mistakes:
         name = check_name(_plain(top, "name"))
-        experiment = get_experiment(_plain(top, "experiment", "alignment"))
+    with mistakes:
         description = _plain(top, "description", "")
+    with mistakes:
+        experiment = get_experiment(_plain(top, "experiment", "alignment"))
         if not isinstance(tables, (dict, list)) or not all(isinstance(each, dict) for each in _as_list(tables)):
             raise InvalidValueError("grid must be a table [grid] or several tables [[grid]].")
-        grids = []
         if not _as_list(tables):
             raise InvalidValueError("grid is empty; give at least one table [[grid]], or leave it out.")
         for number, table in enumerate(_as_list(tables), start=1):
+            mistakes.where = f"grid {number}: " if len(_as_list(tables)) > 1 else ""
             for key in PLAIN_KEYS:
-                if key in table:
-                    raise InvalidValueError(f"{key} belongs at the top of the file, not in a grid.")
-            where = f"grid {number}: " if len(_as_list(tables)) > 1 else ""
-            try:
-                grids.append(_grid(experiment, {**top, **table, **replaced}))
-            except InvalidValueError as error:
-                raise InvalidValueError(f"{where}{error}") from None
-    except InvalidValueError as error:
-        raise InvalidValueError(f"{source}: {error}") from None
-    return Sweep(name, experiment, description, tuple(grids), source, text, dict(replaced))
+                with mistakes:
+                    if key in table:
+                        raise InvalidValueError(f"{key} belongs at the top of the file, not in a grid.")
+            given = {key: value for key, value in {**top, **table, **replaced}.items() if key not in PLAIN_KEYS}
+            grids += _grid(experiment, given, replaced, mistakes)
+            notes |= dict.fromkeys(_notes(experiment, given))
+    if mistakes.found or name is None or experiment is None:
+        raise InvalidValueError("\n".join(f"{source}: {mistake}" for mistake in mistakes.found))
+    return Sweep(name, experiment, description, tuple(grids), source, text, dict(replaced), tuple(notes))
+
+
+class Mistakes:
+    """Collects what is wrong, each once: a block that raises is left, and what follows is looked at all the same."""
+
+    def __init__(self) -> None:
+        self.found: list[str] = []
+        self.where = ""
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> bool:
+        if isinstance(error, InvalidValueError) and f"{error}" not in " ".join(self.found):
+            self.found.append(f"{self.where}{error}")
+        return isinstance(error, InvalidValueError)
 
 
 def check_name(name: str) -> str:
@@ -162,31 +197,65 @@ def _as_list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
-def _grid(experiment: Experiment[Any], given: dict[str, Any]) -> Grid:
+def _grid(
+    experiment: Experiment[Any], given: dict[str, Any], replaced: Mapping[str, Any], mistakes: Mistakes
+) -> Iterator[Grid]:
+    """One, unless something is wrong with it."""
     axes = {axis.name: axis for axis in experiment.axes}
     lists = ["seeds", *(["estimators"] if experiment.takes_estimators else [])]
     for key in given:
-        if key not in PLAIN_KEYS:
+        with mistakes:
             choose(key, [*axes, *lists], f"key of experiment {experiment.name}:")
     values: Values = {}
     for name, axis in axes.items():
-        if name not in given:
-            values[name] = [axis.default]
-            continue
-        wanted = _as_list(given[name])
-        if not wanted:
-            raise InvalidValueError(f"{name} is an empty list; give at least one value, or leave the key out.")
-        values[name] = list(dict.fromkeys(axis.parse(value) for value in wanted))
+        with mistakes:
+            values[name] = _values(axis, given, name in replaced)
+    seeds = estimators = None
+    with mistakes:
+        seeds = _seeds(given)
+    with mistakes:
+        estimators = _estimators(given) if experiment.takes_estimators else ()
+    if seeds is not None and estimators is not None and len(values) == len(axes):
+        yield Grid(values, estimators, seeds)
+
+
+def _values(axis: Axis, given: dict[str, Any], typed_in: bool) -> list[Value]:
+    """Of an axis; `typed_in` are those of the command line, where all is text."""
+    if axis.name not in given:
+        return [axis.default]
+    wanted = _as_list(given[axis.name])
+    if not wanted:
+        raise InvalidValueError(f"{axis.name} is an empty list; give at least one value, or leave the key out.")
+    found = list(dict.fromkeys(axis.parse(value) for value in wanted))
+    text = next((value for value in wanted if isinstance(value, str) and NUMBER.fullmatch(value)), None)
+    if text is not None and not typed_in and not axis.choices and axis.note is None:
+        raise InvalidValueError(f'{axis.name} is "{text}", which is text; write the number without quotes: {text}.')
+    return found
+
+
+def _seeds(given: dict[str, Any]) -> Seeds:
     if "seeds" not in given:
         raise InvalidValueError('seeds is missing; give a half-open range such as seeds = "0:100".')
-    estimators: tuple[str, ...] = ()
-    if experiment.takes_estimators:
-        names = _as_list(given.get("estimators", []))
-        if not names:
-            raise InvalidValueError('estimators is missing or empty; give a list such as ["master-user", "tbptt-40"].')
-        if not all(isinstance(name, str) for name in names):
-            raise InvalidValueError(
-                f'estimators is {shown(names)}; it must be a list of names such as ["master-user"].'
-            )
-        estimators = tuple(dict.fromkeys(parse_estimator(name).key for name in names))
-    return Grid(values, estimators, Seeds.parse(given["seeds"]))
+    value = given["seeds"]
+    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < MOST:
+        raise InvalidValueError(
+            f'seeds is {value}, which could be one seed or that many; write "0:{value}" for {value} networks, or '
+            f"[{value}] for that seed alone."
+        )
+    return Seeds.parse(value)
+
+
+def _estimators(given: dict[str, Any]) -> tuple[str, ...]:
+    names = _as_list(given.get("estimators", []))
+    if not names:
+        raise InvalidValueError('estimators is missing or empty; give a list such as ["master-user", "tbptt-40"].')
+    if not all(isinstance(name, str) for name in names):
+        raise InvalidValueError(f'estimators is {shown(names)}; it must be a list of names such as ["master-user"].')
+    return tuple(dict.fromkeys(parse_estimator(name).key for name in names))
+
+
+def _notes(experiment: Experiment[Any], given: dict[str, Any]) -> Iterator[str]:
+    """What values mean that are often meant otherwise."""
+    for axis in experiment.axes:
+        if axis.note is not None:
+            yield from filter(None, map(axis.note, _as_list(given.get(axis.name, []))))

@@ -59,6 +59,8 @@ class TaskEntry:
     """A name with numbers, where it needs them."""
     learns: bool = True
     """Whether there is anything to learn in it."""
+    memory: bool = True
+    """Whether it takes memory to solve."""
 
 
 TASKS: dict[str, TaskEntry] = {
@@ -70,8 +72,8 @@ TASKS: dict[str, TaskEntry] = {
     "pattern": TaskEntry(
         "pattern", "trace patterning: some patterns announce a later stimulus", (2, 4), "pattern-7-13"
     ),
-    "tracking": TaskEntry("tracking", "a linear target of which one sign flips every 20 steps"),
-    "geoff": TaskEntry("geoff", "targets of three random threshold networks, one after the other"),
+    "tracking": TaskEntry("tracking", "a linear target of which one sign flips every 20 steps", memory=False),
+    "geoff": TaskEntry("geoff", "targets of three random threshold networks, one after the other", memory=False),
 }
 
 LARGEST = 1_000_000

@@ -90,14 +90,9 @@ def ratio_of_means(first: "pd.Series[float]", second: "pd.Series[float]") -> Est
 
 
 def spearman(first: list[float], second: list[float]) -> float:
-    """Rank correlation; ties share their mean rank. Not a number if either is constant.
-
-    Written out, for importing scipy.stats takes about as long as judging all claims.
-    """
-    ranks = [pd.Series(values, dtype=float).rank().to_numpy() for values in (first, second)]
-    deviations = [rank - rank.mean() for rank in ranks]
-    size = math.sqrt(float((deviations[0] ** 2).sum() * (deviations[1] ** 2).sum())) if len(ranks[0]) > 1 else 0.0
-    return float((deviations[0] * deviations[1]).sum()) / size if size else math.nan
+    """Rank correlation; ties share their mean rank. Not a number if either is constant."""
+    ranks = [pd.Series(values, dtype=float).rank() for values in (first, second)]
+    return float(ranks[0].corr(ranks[1]))
 
 
 def holm(p_values: list[float], level: float = LEVEL) -> list[bool]:

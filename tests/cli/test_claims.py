@@ -38,7 +38,8 @@ def test_results_that_were_run(tmp_path: Path) -> None:
     result = colrun("claims", "--results", tmp_path, "--json")
     assert result.exit_code == 0
     found = json.loads(result.stdout)
-    assert found["sources"] == {"state-decay": {"folder": str(tmp_path / "state-decay"), "kept": False}}
+    rows = {"local": 756, "kept": 0, "others": 0}
+    assert found["sources"] == {"state-decay": {"folder": str(tmp_path / "state-decay"), "kept": False, "rows": rows}}
     claims = {(one["claim"], one["reading"]): one for one in found["claims"]}
     fast = claims["decay-fast", None]
     assert fast["verdict"] in ("reproduced", "not reproduced")

@@ -2,11 +2,13 @@
 
 import csv
 import io
+import json
 import os
 import subprocess
 import sys
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from colrun.store.load import load
@@ -27,8 +29,18 @@ def test_csv(here: Path) -> None:
     assert (here / "rows.csv").read_text() == text
 
 
+def test_formats(here: Path) -> None:
+    frame = load(here / "results" / "tiny")
+    assert colrun("export", "tiny", "--format", "parquet", "-o", "rows.parquet").exit_code == 0
+    pd.testing.assert_frame_equal(pd.read_parquet("rows.parquet"), frame)
+    rows = json.loads(colrun("export", "tiny", "--format", "json").stdout)
+    assert [row["name"] for row in rows] == frame["name"].tolist()
+    assert colrun("export", "tiny", "--format", "csv").stdout == colrun("export", "tiny", "--csv").stdout
+
+
 def test_bad_input() -> None:
-    assert refused("export", "tiny") == "Error: say which format: --csv."
+    assert refused("export", "tiny") == "Error: say which format: --format csv, parquet, json."
+    assert "Parquet is for a file" in refused("export", "tiny", "--format", "parquet")
     assert "there are no results at no/tiny" in refused("export", "sweep.toml", "--csv", "--results", "no")
     assert "it is a folder" in refused("export", "tiny", "--csv", "-o", "results")
     assert "it is a folder" in refused("export", "tiny", "--csv", "-o", "/")

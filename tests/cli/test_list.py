@@ -3,9 +3,11 @@
 import subprocess
 import sys
 
+import pytest
 from click.testing import CliRunner
 
 from colrun.cli import main
+from colrun.cli.list_ import lines, sections
 from colrun.estimators import ESTIMATORS
 from colrun.networks.cells import CELLS
 
@@ -32,11 +34,22 @@ def test_an_unknown_kind_is_refused() -> None:
 def test_help_and_list_import_no_torch() -> None:
     code = """
 import sys
+import pytest
 from click.testing import CliRunner
 from colrun.cli import main
+from colrun.cli.list_ import lines, sections
 for arguments in (["--help"], ["list"], ["list", "--help"]):
     assert CliRunner().invoke(main, arguments).exit_code == 0
 heavy = {"torch", "pandas", "seaborn", "matplotlib", "pyarrow"} & set(sys.modules)
 assert not heavy, heavy
 """
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize("room", [40, 60, 80, 200])
+def test_lines_fit_a_terminal(room: int) -> None:
+    told = list(lines(sections(), room))
+    assert all(len(line) <= max(room, 60) for line in told)
+    assert " ".join(" ".join(told).split()).count("master-user") >= 2
+    beside = [line for line in told if line.startswith("  tbptt-k  ")]
+    assert bool(beside) == (room >= 80)

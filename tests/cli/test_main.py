@@ -46,6 +46,9 @@ def test_bash_completion(tmp_path: Path) -> None:
     assert complete("colrun", "sweep", "demo", "--cell", "g") == ["gru"]
     assert complete("colrun", "sweep", "demo", "--cell", "gru,m") == ["gru,mgu"]
     assert complete("colrun", "sweep", "demo", "--estimators", "rtrl,master-user-n") == ["rtrl,master-user-no-meta"]
+    assert complete("colrun", "sweep", "demo", "--estimators", "bptt,tbptt-b") == [
+        f"bptt,tbptt-block-{window}" for window in (1, 3, 5, 10, 20, 40)
+    ]
     assert complete("colrun", "plot", "de") == ["demo"]
     assert complete("colrun", "list", "es") == ["estimators"]
     (tmp_path / "sweeps").mkdir()

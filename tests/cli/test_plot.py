@@ -1,5 +1,6 @@
 """`colrun plot`, on real results of tiny networks."""
 
+import json
 import shutil
 from pathlib import Path
 
@@ -42,7 +43,7 @@ def test_all_formats(made: Path) -> None:
     assert result.exit_code == 0
     targets = [Path("deep/figures") / f"demo.{form}" for form in SIGNATURES]
     assert result.stdout.splitlines() == [str(target) for target in targets]
-    assert result.stderr == f"demo: rows from {made / 'demo'}\n"
+    assert result.stderr == f"demo: 120 rows from {made / 'demo'}\n"
     for target, signature in zip(targets, SIGNATURES.values(), strict=True):
         content = target.read_bytes()
         assert content.startswith(signature)
@@ -59,20 +60,41 @@ def test_without_a_name_all_that_have_data(made: Path) -> None:
 
 def test_kept_rows_where_there_are_no_others(made: Path) -> None:
     keep(made, "demo", "results/paper")
+    Path("sweeps").mkdir()
+    shutil.copy(made / "sweep.toml", "sweeps/demo.toml")
     result = colrun("plot", "demo", "--style", "talk")
     assert result.stdout == "figures/demo.png\n"
-    assert result.stderr == "demo: rows from results/paper/demo (kept results)\n"
+    assert result.stderr == "demo: 120 rows from results/paper/demo (kept results)\n"
     shutil.copytree(made / "demo", "results/demo", symlinks=True)
-    assert colrun("plot", "demo").stderr == "demo: rows from results/demo\n"
+    assert colrun("plot", "demo").stderr == "demo: 120 rows from results/demo\n"
+
+
+def test_a_sweep_of_ones_own_gets_the_figure_of_its_experiment(here: Path) -> None:
+    for content, file in ((MORE, "own.toml"), (DECAY, "decay.toml")):
+        content = {key: value for key, value in content.items() if key != "name"}
+        path = write(here, {**content, "seeds": "0:2"}, file=file)
+        assert colrun("sweep", path, "-j", 1, "-q").exit_code == 0
+    result = colrun("plot", "own", "decay.toml")
+    assert result.exit_code == 0
+    assert result.stdout.split() == ["figures/own.png", "figures/decay.png"]
+    assert colrun("plot", "own", "--metric", "cosine").stdout == "figures/own-cosine.png\n"
+    assert colrun("plot", "--out", "all").stdout.split() == [f"all/{name}.png" for name in (*DRAWINGS, "decay", "own")]
+    page = here / "report.html"
+    assert colrun("report", "-o", page).exit_code == 0
+    assert all(f'id="figure-{name}"' in page.read_text() for name in ("own", "decay"))
 
 
 def test_how_many_of_how_many_is_by_the_sweep_file(made: Path) -> None:
-    figure, (rows,) = make("demo", made)
-    assert rows.folder == made / "demo"
+    shutil.copytree(made / "demo", "results/demo", symlinks=True)
+    Path("sweeps").mkdir()
+    file = write(Path("sweeps"), {**MORE, "name": "demo", "seeds": "0:30"}, file="demo.toml")
+    for run in Path("results/demo/_runs").iterdir():
+        run.write_text(json.dumps(json.loads(run.read_text()) | {"sweep_path": str(file.absolute())}))
+    figure, (rows,) = make("demo", "results")
+    assert rows.folder == Path("results/demo")
     notes = [text.get_text() for ax in figure.axes for text in ax.texts if text.get_gid() == "note"]
-    assert notes == ["n = 5 of 30"] * 2  # sweeps/demo.toml has 30
-    # Its networks have other sizes than those of the file, so none of them is one of its own.
-    assert [text.get_text() for text in figure.texts] == ["incomplete: 0 of 180 networks"]
+    assert notes == ["n = 5 of 30"] * 2
+    assert [text.get_text() for text in figure.texts] == ["incomplete: 30 of 180 networks"]
 
 
 def test_styles_and_metrics_change_the_picture(made: Path) -> None:
@@ -86,7 +108,7 @@ def test_bad_input(made: Path) -> None:
     Path("file").write_text("")
     Path("empty").mkdir()
     cases: list[tuple[list[object], str]] = [
-        (["rnn-aligment", "--results", made], "'rnn-aligment' is not one of"),
+        (["rnn-aligment", "--results", made], "'rnn-aligment' is not known"),
         (["demo", "--results", "empty"], "figure demo has no data in empty; run: colrun sweep demo"),
         (
             ["demo", "--results", made, "--format", "png,gif"],

@@ -4,10 +4,12 @@ import re
 import shlex
 from pathlib import Path
 
+import click
 import pytest
 
+from colrun.cli.show import command
 from colrun.store.load import load
-from tests.runs import colrun, files, refused
+from tests.runs import ROOT, colrun, files, refused
 
 pytestmark = pytest.mark.usefixtures("here")
 
@@ -55,7 +57,32 @@ def test_a_beginning_is_enough(here: Path) -> None:
 
 def test_unknown() -> None:
     assert refused("show", "zzz").startswith("Error: no job 'zzz' in results;")
-    assert refused("show", "abc", "--results", "no").startswith("Error: no job 'abc' in no;")
+    assert refused("show", "zbc", "--results", "no").startswith("Error: no job 'zbc' in no;")
+
+
+@pytest.mark.parametrize("where", [[], ["--results", ROOT / "results" / "paper"]])
+def test_the_examples_of_the_docs_are_jobs_of_the_kept_rows(where: list[object]) -> None:
+    texts = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), ROOT / "colrun" / "cli" / "show.py"]
+    ids = {found for path in texts for found in re.findall(r"colrun show ([0-9a-f]{16}\.[0-9]+)", path.read_text())}
+    assert ids
+    for job in ids:
+        result = colrun("show", job, *where)
+        assert result.exit_code == 0, result.output
+        assert f"job {job} of sweep rnn-alignment" in result.stdout
+        assert "alignment_first" not in result.stdout, "columns that hold nothing"
+        again = re.search(r"^run again: colrun job rnn-alignment (.*)$", result.stdout, re.M)
+        assert again
+        short = shlex.split(again[1])
+        short[short.index("--estimators") + 1] = "master-user"
+        assert colrun("job", "rnn-alignment", *short).stdout.startswith(f"job {job}\n")
+
+
+def test_completion_offers_ids(here: Path) -> None:
+    job = str(load(here / "results" / "tiny")["job"].iloc[0])
+    context = click.Context(command, info_name="show")
+    (argument,) = [each for each in command.params if each.name == "job"]
+    offered = [item.value for item in argument.shell_complete(context, job[:5])]
+    assert job in offered
 
 
 @pytest.mark.filterwarnings("ignore::colrun.store.load.BrokenPartWarning")

@@ -23,6 +23,16 @@ def test_options_replace_what_the_file_says() -> None:
     assert "24 of 24 jobs done" in colrun("status", "tiny", "--seeds", "0:4").stdout
 
 
+def test_after_adding_an_estimator_what_is_left_is_counted(here: Path) -> None:
+    text = (here / "sweep.toml").read_text().replace('"tbptt-3"', '"tbptt-3", "tbptt-1"')
+    (here / "sweep.toml").write_text(text)
+    status = colrun("status", "sweep.toml").stdout
+    assert status.startswith("tiny: 0 of 30 jobs done (48 of 90 results), 0 failed, 30 missing")
+    planned = colrun("sweep", "sweep.toml", "--dry-run").stdout
+    assert "  done      0 (48 of 90 results)\n" in planned
+    assert "  to run    30, 42 results of them\n" in planned
+
+
 def test_verify() -> None:
     result = colrun("status", "--verify")
     assert result.exit_code == 0

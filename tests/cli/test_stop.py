@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -22,12 +23,12 @@ def listens(pid: int, number: int) -> bool:
     return bool(int(caught, 16) >> (number - 1) & 1)
 
 
-def stopped(number: int, *arguments: str) -> tuple[int, str, str]:
+def stopped(number: int, *arguments: str, **options: Any) -> tuple[int, str, str]:
     """A command that gets a signal as soon as it is at work."""
     process = subprocess.Popen(
         [sys.executable, "-m", "colrun", *arguments],
         env={**os.environ, "PYTHONPATH": str(ROOT)},
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options,
     )  # fmt: skip
     limit = time.monotonic() + LIMIT
     while not listens(process.pid, signal.SIGTERM):
@@ -61,6 +62,27 @@ def test_every_command_says_that_it_was_stopped(here: Path, command: list[str], 
     assert output == ""
     assert error == f"stopped by {name}; what is done is kept. Run the same command again to go on.\n"
     assert snapshot(here) == before
+
+
+@pytest.mark.usefixtures("here")
+def test_a_signal_that_the_shell_asked_to_ignore_ends_nothing() -> None:
+    """As Ctrl-C for `nohup colrun sweep … &` of a script."""
+    code, output, error = stopped(
+        signal.SIGINT, "sweep", "sweep.toml", "-j", "1",
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN),
+    )  # fmt: skip
+    assert code == 0, error
+    assert "6 computed" in output
+
+
+def test_tests_in_the_background_of_a_shell_can_still_send_ctrl_c() -> None:
+    """`nohup make test &`: what the tests start would inherit that it is ignored."""
+    code = "import signal, tests.conftest; print(signal.getsignal(signal.SIGINT) is signal.default_int_handler)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN),
+    )  # fmt: skip
+    assert done.stdout == "True\n"
 
 
 def test_ctrl_c_before_a_command_is_at_work_ends_it_without_a_traceback() -> None:

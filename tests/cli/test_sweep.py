@@ -77,7 +77,13 @@ def test_dry_run_writes_nothing_and_counts(tmp_path: Path) -> None:
     assert result.exit_code == 0
     lines = result.stdout.splitlines()
     assert lines[0] == f"tiny: 20 jobs, 40 results ({path})"
-    assert "  skipped   lateral ratio 0.5 needs other columns, and a single column has only lateral 0" in lines[1]
+    assert "  columns   1, 3" in lines
+    assert "  lateral   0%, 50%, dense" in lines
+    assert "  seeds     0:5" in lines
+    (default,) = [line for line in lines if line.startswith("  default   ")]
+    assert "dtype float32" in default
+    skipped = "  skipped   lateral ratio 0.5 needs other columns, and a single column has only lateral 0"
+    assert any(line.startswith(skipped) for line in lines)
     assert "  done      0" in lines
     assert "  to run    20" in lines
     assert lines[-2].startswith("  work      ")
@@ -88,6 +94,12 @@ def test_dry_run_writes_nothing_and_counts(tmp_path: Path) -> None:
     lines = colrun("sweep", path, "--dry-run", "--out", tmp_path / "out").stdout.splitlines()
     assert "  done      8" in lines
     assert "  to run    12" in lines
+
+
+def test_a_bare_lateral_number_is_explained(tmp_path: Path) -> None:
+    path = write(tmp_path, {**TINY, "lateral": [2]})
+    said = colrun("sweep", path, "--dry-run", "--results", tmp_path / "out").stderr
+    assert 'lateral 2 is a ratio, 200 percent; write "2%" for 2 percent, "200%" if it is meant' in said
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import pytest
 
 from tests.cluster.chromium import Chromium, find
 from tests.runs import DECAY, TINY, colrun, write
+from tests.test_plugins import EXAMPLE
 
 SHAPES = {
     **TINY, "name": "rnn-alignment", "columns": [4, 6], "steps": 50, "inputs": 50, "reading": ["text", "release"],
@@ -25,7 +26,8 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
         pytest.skip("Chromium is not installed (apt-get install chromium)")
     folder = tmp_path_factory.mktemp("report")
     for sweep in (SHAPES, GATED, LEARNING, FADING):
-        assert colrun("sweep", write(folder, sweep), "-j", 1, "-q", "--out", folder / "results").exit_code == 0
+        path = write(folder, sweep, file=f"{sweep['name']}.toml")
+        assert colrun("sweep", path, "-j", 1, "-q", "--out", folder / "results").exit_code == 0
     path = folder / "report.html"
     with pytest.MonkeyPatch.context() as patch:  # without the kept results of the repository
         patch.setattr("colrun.store.kept.kept_folders", list)
@@ -190,3 +192,44 @@ def test_light_and_dark_can_be_read(page: Chromium, scheme: str) -> None:
             assert contrast(f".verdict.{verdict}", "color", f".verdict.{verdict}") > 4.5
     for name in curves(page):
         assert contrast(f'#chart [data-curve="{name}"] .curve', "stroke", "#chart") > 3
+
+
+@pytest.fixture(scope="module")
+def own_report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Of a sweep of one's own, and of the paper's sweep with a plug-in beside the kept rows."""
+    if find() is None:
+        pytest.skip("Chromium is not installed (apt-get install chromium)")
+    folder = tmp_path_factory.mktemp("own-report")
+    plugin = folder / "faded.py"
+    plugin.write_text(EXAMPLE, encoding="utf-8")
+    own = {key: value for key, value in {**SHAPES, "estimators": ["master-user", "faded"]}.items() if key != "name"}
+    asked = ["-j", 1, "-q", "--plugin", plugin, "--results", folder / "results"]
+    assert colrun("sweep", write(folder, own, file="my-own.toml"), *asked).exit_code == 0
+    few = ["--estimators", "faded", "--seeds", "0:3", "--lateral", "0%,1%", "--reading", "text"]
+    assert colrun("sweep", "rnn-alignment", *asked, *few).exit_code == 0
+    path = folder / "report.html"
+    result = colrun("report", "--results", folder / "results", "-o", path)
+    assert result.exit_code == 0, result.output
+    return path
+
+
+def test_a_sweep_of_ones_own_and_a_plugin_beside_the_kept_rows(tmp_path: Path, own_report: Path) -> None:
+    with Chromium(tmp_path / "profile") as page:
+        page.size(1300, 900)
+        page.open(own_report)
+        assert page.run('document.querySelector("#figure-my-own img").naturalWidth') > 300
+        assert "my-own" in page.run('document.querySelector("nav").innerText')
+        exact = page.run('document.querySelector("#claim-exact-without-lateral .verdicts").innerText')
+        assert "text: reproduced" in exact
+        assert "faded, text: does not hold" in exact
+        said = page.run('document.querySelector("#provenance").textContent')
+        assert "6 rows in" in said
+        assert "results/paper/rnn-alignment (kept results)" in said
+        places = page.run("""[...document.querySelectorAll(".claim > summary")].map((s) => {
+            const [all, what, verdicts, sentence] = ["summary", ".what", ".verdicts", ".sentence"].map(
+              (part) => (part === "summary" ? s : s.querySelector(part)).getBoundingClientRect());
+            return [Math.abs(what.top - verdicts.top) < 8, all.right - verdicts.right < 24, sentence.width > 120,
+              verdicts.right <= all.right]; })""")
+        assert len(places) > 15
+        assert all(all(place) for place in places), "badges stand beside their claim, at its right end"
+        assert page.complaints == []

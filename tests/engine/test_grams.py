@@ -29,7 +29,7 @@ def test_every_matrix(cell: str, reading: str, level: float | str) -> None:
         for name, value in inputs.items():
             assert np.allclose(getattr(found, name)[n, i], value @ value.T)
         for g in range(batch.U.shape[1]):
-            features = run.f[n].swapaxes(0, 1).reshape(6, -1)[:, batch.exists["U"][n, g, i].reshape(-1)]
+            features = run.f[n].swapaxes(0, 1).reshape(6, -1)[:, batch.U_exists[n, g, i].reshape(-1)]
             if architecture.switches.state_bias:
                 features = np.concatenate([features, one], 1)
             assert np.allclose(found.a[n, g * 8 + i], features @ features.T)
@@ -40,4 +40,4 @@ def test_every_matrix(cell: str, reading: str, level: float | str) -> None:
 def test_levels_meet_every_form_of_u() -> None:
     survival = [Architecture.of(columns=8, width=5, lateral=level).survival for level in LEVELS]
     assert survival[0] == 0 < survival[1] < FEW < survival[2] < survival[3] == 1
-    assert len(Batch.draw(Architecture.of("gru", 8, 5, "20%", 4), (0, 1), 6, "float64").lateral_places) > 10
+    assert len(Batch.draw(Architecture.of("gru", 8, 5, "20%", 4), (0, 1), 6, "float64").laterals[0]) > 10

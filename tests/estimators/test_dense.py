@@ -2,9 +2,10 @@
 
 import pytest
 
-from colrun import any_network, dense_network, gradients, network, sequence
+from colrun import dense_network, gradients, network, sequence
 from colrun.estimators import parse_estimator
 from colrun.estimators.master_user_groups import random_owner
+from colrun.experiments.grouping.dense import Together
 from colrun.networks.base import CellNetwork
 from colrun.networks.cells import CELLS
 from tests import oracle
@@ -35,7 +36,7 @@ def test_dense_networks_equal_the_oracle(cell: str, setting: str, step_size: flo
     for estimator, wanted in expected.items():
         found = {form: gradients(net, seq, estimator, step_size, form) for form in ("online", "credit")}
         if "tbptt" not in estimator:
-            credit = any_network.Together([net], [seq], step_size).gradients(parse_estimator(estimator))
+            credit = Together([net], [seq], step_size).gradients(parse_estimator(estimator))
             found["together"] = {name: value[0] for name, value in credit.items()}
         for form, each in found.items():
             error, where = oracle.relative_error(each, wanted)

@@ -4,10 +4,11 @@ import pytest
 import torch
 from torch import Tensor
 
-from colrun import any_network, dense_network, gradients, network, sequence
+from colrun import dense_network, gradients, network, sequence
 from colrun.estimators import EstimatorName
 from colrun.estimators.master_user import OnlineColumns, begin
 from colrun.estimators.master_user_groups import OnlineGroups, random_owner
+from colrun.experiments.grouping.dense import Together
 from colrun.networks.base import Network
 from colrun.networks.cells import CELLS
 from colrun.networks.columnar import ColumnarNetwork
@@ -125,7 +126,7 @@ def test_groups_online_equals_credit_on_dense_and_columnar_networks(cell: str, d
     found = gradients(net, seq, "master-user-groups", 0.02, form="online")
     name = EstimatorName("master-user-groups")
     if isinstance(net, DenseNetwork):
-        credit = {k: v[0] for k, v in any_network.Together([net], [seq], 0.02).gradients(name).items()}
+        credit = {k: v[0] for k, v in Together([net], [seq], 0.02).gradients(name).items()}
     else:
         credit = gradients(net, seq, "master-user-groups", 0.02)
     error, where = relative_error(credit, found)

@@ -11,7 +11,14 @@ from colrun.experiments.network import MeasuredConfig
 from colrun.sweep.file import parse_sweep
 
 ESTIMATORS = ["master-user", "master-user-no-meta", "tbptt-3", "tbptt-block-3", "rtrl"]
-BASE: dict[str, Any] = {"name": "x", "estimators": ESTIMATORS, "seeds": 0, "steps": 10, "inputs": 5, "dtype": "float64"}
+BASE: dict[str, Any] = {
+    "name": "x",
+    "estimators": ESTIMATORS,
+    "seeds": [0],
+    "steps": 10,
+    "inputs": 5,
+    "dtype": "float64",
+}
 
 
 def config(**values: Any) -> MeasuredConfig:

@@ -1,12 +1,19 @@
 """`cost` against counts by hand."""
 
+import gc
 from typing import Any
 
 import pytest
 
+from colrun.estimators import ESTIMATORS, get_online, parse_estimator, why_undefined
+from colrun.estimators.online import add, zeros
 from colrun.experiments import EXPERIMENTS
 from colrun.experiments.cost import job as cost
+from colrun.experiments.cost.meter import Meter, tensors_of
 from colrun.experiments.network import NetworkConfig
+from colrun.networks.columnar import build
+from colrun.networks.listed import list_laterals
+from colrun.testbed import DTYPES, sequence
 
 
 def config(**changes: Any) -> NetworkConfig:
@@ -44,7 +51,9 @@ def test_memory_of_further_estimators_by_hand() -> None:
     assert row("nobacktrack")["memory"] - row("uoro")["memory"] in range(8 * C + 1)
     links, listed = 8 * 2 * C, 8 * C  # ends of each link; the link of each R
     one = row("snap-1")["memory"]
-    assert one - 4 * (theta + C) - links - listed in range(8 * C * 10 + 1)  # M, and a few indices for each column
+    rows, pairs_of_columns = 8 * 3 * C * W, 8 * C * C  # column, unit and state of each; the link of each pair
+    rest = one - 4 * (theta + C) - links - listed - rows - pairs_of_columns
+    assert rest in range(8 * C * 10 + 1)  # all but M is a few indices for each column
     pairs = C * C * W * 2 + C * C * 2 + C * (inputs + 2) + C * (W + 1) + C * W + C  # each A, then each u
     rows_of = 8 * (C * W + C)
     assert row("kf-rtrl")["memory"] - 4 * (pairs + C) - links - listed in range(rows_of, rows_of + 8 * C + 1)
@@ -87,3 +96,59 @@ def test_rows_have_every_column_and_are_the_same_twice() -> None:
     assert first["seconds"] > 0
     assert first["operations"] == first["products"] + first["elementwise"] + first["reductions"]
     assert first["diverged"] is False
+
+
+def plainly(name: str, at: NetworkConfig) -> dict[str, float]:
+    """Every step of the warm-up and of the sequence, counted one by one."""
+    estimator = parse_estimator(name)
+    network, online, warm = build(at.architecture, 0, DTYPES[at.dtype]), get_online(estimator), estimator.window or 0
+    if online.takes_lists and network.architecture.survival < 1:
+        network = list_laterals(network)
+    data = sequence(0, warm + at.steps, at.inputs, DTYPES[at.dtype])
+    memory, total, most = online.init(network, at.step_size), zeros(network.theta), 0
+    known = [*tensors_of([data, network, memory.readout.network, memory.weights()]), *total.values()]
+    with Meter() as meter:
+        for t in range(data.steps):
+            if t == warm:
+                meter.counts.update(dict.fromkeys(meter.counts, 0))
+            memory, step = online.step(memory, network.theta, data.x[t], data.y[t])
+            add(total, step.gradient)
+            del step
+            gc.collect()
+            most = max(most, meter.held(memory, without=known))
+        add(total, online.finish(memory))
+    return {kind: count / at.steps for kind, count in meter.counts.items()} | {"memory": most}
+
+
+@pytest.mark.parametrize("family", ESTIMATORS)
+@pytest.mark.parametrize(("cell", "step_size"), [("additive", None), ("gru", 0.01)])
+def test_steps_that_are_not_taken_cost_what_the_others_do(family: str, cell: str, step_size: float | None) -> None:
+    name = f"{family}-3" if ESTIMATORS[family].windowed else family
+    assert why_undefined(family, cell) is None
+    changes = {"columns": 3, "width": 2, "inputs": 2, "steps": 5, "lateral": 0.5}
+    at = config(cell=cell, step_size=step_size, **changes)
+    found = row(name, cell=cell, step_size=step_size, **changes)
+    expected = plainly(name, at)
+    assert {kind: found[kind] for kind in expected} == expected
+
+
+def test_a_steady_estimator_takes_few_steps_and_another_one_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    taken: list[str] = []
+    walk = cost._walk
+
+    def counting(online: Any, *rest: Any) -> Any:
+        for memory in walk(online, *rest):
+            taken.append(str(online.name))
+            yield memory
+
+    monkeypatch.setattr(cost, "_walk", counting)
+    monkeypatch.setattr(cost, "TIMED_SECONDS", 0.0)
+    steps = 12
+    for name, expected in {
+        "tbptt-4": 2 * (1 + 4 + 2),
+        "bptt": 2 * (1 + steps),
+        "tbptt-block-4": 2 * (1 + 4 + steps),
+    }.items():
+        taken.clear()
+        row(name, columns=2, width=2, inputs=2, steps=steps)
+        assert len(taken) == expected, name

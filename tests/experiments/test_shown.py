@@ -32,7 +32,8 @@ def test_nothing_else_names_it() -> None:
     drawn = colrun("plot", "tiny-toy")
     assert (drawn.exit_code, drawn.stdout) == (0, "figures/tiny-toy.png\n")
     found = json.loads(colrun("claims", "--json").stdout)
-    assert found["sources"]["tiny-toy"] == {"folder": "results/tiny-toy", "kept": False}
+    rows = {"local": 30, "kept": 0, "others": 0}
+    assert found["sources"]["tiny-toy"] == {"folder": "results/tiny-toy", "kept": False, "rows": rows}
     (claim,) = [each for each in found["claims"] if each["claim"] == "toy-is-positive"]
     assert claim["verdict"] == "reproduced"
     assert [(number["n"], number["holds"]) for number in claim["numbers"]] == [(3, True)]

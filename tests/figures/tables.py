@@ -129,7 +129,7 @@ def source(figure: str, style: str = "paper", metric: str | None = None, seeds: 
     entry = known_figures()[figure]
     chosen = metric or (entry.metrics[0] if entry.metrics else "")
     if any(sweep in MADE for sweep in entry.needs):
-        return Source({sweep: MADE[sweep]() for sweep in entry.needs}, {}, STYLES[style], chosen, axes_of(figure))
+        return Source({sweep: MADE[sweep]() for sweep in entry.needs}, {}, STYLES[style], chosen, axes_of(entry))
     plans = {sweep: plan(sweep, seeds) for sweep in entry.needs}
     frames = {name: table(each) for name, each in plans.items()}
-    return Source(frames, {name: plan_of(each) for name, each in plans.items()}, STYLES[style], chosen, axes_of(figure))
+    return Source(frames, {name: plan_of(each) for name, each in plans.items()}, STYLES[style], chosen, axes_of(entry))

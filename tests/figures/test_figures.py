@@ -54,7 +54,7 @@ def heights(line: Line2D) -> NDArray[np.float64]:
 @cache
 def complete(name: str, style: str) -> Figure:
     """Drawn once for all tests: drawing is what takes time."""
-    return draw(name, source(name, style, seeds="0:2"))
+    return draw(FIGURES[name], source(name, style, seeds="0:2"))
 
 
 # Every kind in both styles, every figure in one: the others of a kind differ in their numbers only.
@@ -92,7 +92,7 @@ def test_every_label_can_be_read(name: str, style: str) -> None:
     ],
 )
 def test_other_metrics(name: str, metric: str) -> None:
-    figure = draw(name, source(name, metric=metric, seeds="0:2"))
+    figure = draw(FIGURES[name], source(name, metric=metric, seeds="0:2"))
     label = {"cosine": "cosine", "norm_ratio": "norm", "mae": "error"}[metric]
     assert label in words(figure)
     assert figure.axes[0].get_yscale() == ("linear" if metric == "cosine" else "log")
@@ -151,7 +151,7 @@ def test_an_incomplete_figure_says_so(name: str) -> None:
     ((sweep, frame),) = given.frames.items()
     plenty = frame["job"].nunique()
     fewer = frame[frame["seed"] < 2]
-    said = words(draw(name, replace(given, frames={sweep: fewer})))
+    said = words(draw(FIGURES[name], replace(given, frames={sweep: fewer})))
     assert "n = 2 of 3" in said
     assert f"incomplete: {plenty * 2 // 3:,} of {plenty:,} networks" in said
 
@@ -160,7 +160,7 @@ def test_unequal_counts_are_shown() -> None:
     given = source("rnn-alignment")
     frame = given.frame
     fewer = frame[~((frame["reading"] == "text") & (frame["lateral"] == 1) & (frame["seed"] > 0))]
-    said = words(draw("rnn-alignment", replace(given, frames={"rnn-alignment": fewer})))
+    said = words(draw(FIGURES["rnn-alignment"], replace(given, frames={"rnn-alignment": fewer})))
     assert "n = 1 to 4 of 4" in said
     assert "incomplete: 85 of 88 networks" in said
 
@@ -169,7 +169,7 @@ def test_a_missing_estimator_is_an_incomplete_figure_too() -> None:
     given = source("rnn-alignment")
     frame = given.frame
     fewer = frame[~((frame["estimator"] == "tbptt") & (frame["window"] == 5) & (frame["seed"] == 1))]
-    said = words(draw("rnn-alignment", replace(given, frames={"rnn-alignment": fewer})))
+    said = words(draw(FIGURES["rnn-alignment"], replace(given, frames={"rnn-alignment": fewer})))
     assert "n = 3 to 4 of 4" in said
     assert "incomplete: 22 of 88 networks lack estimators" in said
 
@@ -186,7 +186,7 @@ def diverging(given: Source, levels: list[float], seeds: int) -> Source:
 
 @pytest.mark.parametrize("name", ["rnn-alignment", "rnn-alignment-seeds", "rnn-grid"])
 def test_diverged_networks_are_left_out_and_counted(name: str) -> None:
-    figure = draw(name, diverging(source(name), [0.0, 0.1], 1))
+    figure = draw(FIGURES[name], diverging(source(name), [0.0, 0.1], 1))
     assert "diverged" in words(figure)
     drawn = [heights(line) for ax in figure.axes for line in ax.lines]
     assert max(np.nanmax(values) for values in drawn) <= 1.0
@@ -197,7 +197,7 @@ def test_diverged_networks_are_left_out_and_counted(name: str) -> None:
 
 
 def test_where_many_diverged_there_is_no_curve_to_trust() -> None:
-    figure = draw("rnn-alignment", diverging(source("rnn-alignment"), [0.0, 0.1], 1))
+    figure = draw(FIGURES["rnn-alignment"], diverging(source("rnn-alignment"), [0.0, 0.1], 1))
     (line,) = [line for line in figure.axes[0].lines if line.get_linewidth() == 2.2 and line.get_marker() == "None"]
     assert np.isnan(heights(line)).tolist() == [True, *[False] * 4, True, *[False] * 5]
 
@@ -206,29 +206,29 @@ def test_the_ablation_says_when_nearly_all_diverged() -> None:
     given = source("meta-ablation")
     frame = given.frame.copy()
     frame.loc[(frame["reading"] == "text") & (frame["step_size"] == 1e-2) & (frame["seed"] > 0), "diverged"] = True
-    said = words(draw("meta-ablation", replace(given, frames={"meta-ablation": frame})))
+    said = words(draw(FIGURES["meta-ablation"], replace(given, frames={"meta-ablation": frame})))
     assert "n = 4, 33 of 44 diverged" in said
     assert "75.0 % diverged" in said
     frame["diverged"] = True
-    assert "100.0 % diverged" in words(draw("meta-ablation", replace(given, frames={"meta-ablation": frame})))
+    assert "100.0 % diverged" in words(draw(FIGURES["meta-ablation"], replace(given, frames={"meta-ablation": frame})))
 
 
 def test_another_axis_that_varies_gets_panels_of_its_own_or_is_refused() -> None:
     given = source("demo")
     more = given.frame.assign(columns=20, job=given.frame["job"] + "x")
     both = given.frames["demo"].merge(more, how="outer")
-    figure = draw("demo", replace(given, frames={"demo": both}, plans={}))
+    figure = draw(FIGURES["demo"], replace(given, frames={"demo": both}, plans={}))
     assert {"C = 10", "C = 20"} <= set(words(figure).splitlines())
     grid = source("rnn-grid")
     release = grid.frame.assign(reading="release")
     with pytest.raises(InvalidValueError, match="figure rnn-grid shows one reading, and its results hold 2"):
-        draw("rnn-grid", replace(grid, frames={"rnn-grid": grid.frame.merge(release, how="outer")}))
+        draw(FIGURES["rnn-grid"], replace(grid, frames={"rnn-grid": grid.frame.merge(release, how="outer")}))
 
 
 def test_the_same_rows_give_the_same_bytes(tmp_path: Path) -> None:
     for name in ("demo", "stop-gradient"):
         for copy in "ab":
-            figure = draw(name, source(name, seeds="0:2"))
+            figure = draw(FIGURES[name], source(name, seeds="0:2"))
             for form in FORMATS:
                 save(figure, tmp_path / f"{copy}.{form}")
         for form in FORMATS:
@@ -262,6 +262,6 @@ def test_the_dense_rnn_is_a_point_of_its_own() -> None:
 
 def test_a_figure_without_a_plan_makes_no_promise() -> None:
     given = source("demo")
-    said = words(draw("demo", replace(given, plans={"demo": None})))
+    said = words(draw(FIGURES["demo"], replace(given, plans={"demo": None})))
     assert "n = 4\n" in said + "\n"
     assert "incomplete" not in said

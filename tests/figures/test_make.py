@@ -24,11 +24,27 @@ def test_every_figure_has_a_target_that_runs_what_it_needs(name: str) -> None:
     assert plot[:2] == ["plot", name]
 
 
-def test_figures_leave_out_the_grids_and_the_paper_has_everything() -> None:
+def sweeps_and_figures(target: str) -> tuple[set[str], set[str]]:
+    (command, *sweeps), (plot, *figures) = commands(target)[:2]
+    assert (command, plot) == ("sweep", "plot")
+    return set(sweeps), set(figures)
+
+
+PAPER = {"rnn-alignment", "meta-alignment", "meta-ablation", "state-decay", "gru-alignment", "step-size"}
+
+
+def test_figures_are_those_of_the_paper() -> None:
+    assert sweeps_and_figures("figures") == (PAPER, PAPER | {"columns", "stop-gradient"})
+
+
+def test_beyond_has_what_neither_the_paper_nor_a_grid_of_shapes_shows() -> None:
+    sweeps, figures = sweeps_and_figures("beyond")
+    assert sweeps == {sweep for name in figures for sweep in FIGURES[name].needs}
+    others = {name for name, entry in FIGURES.items() if entry.needs and not set(entry.needs) & PAPER}
+    assert figures == others - {"demo", "rnn-grid", "meta-grid"}
+
+
+def test_the_paper_has_everything() -> None:
     names = {path.stem for path in (ROOT / "sweeps").glob("*.toml")} - {"demo"}
-    sweep, plot = commands("figures")
-    assert (sweep[0], set(sweep[1:])) == ("sweep", names - {"rnn-grid", "meta-grid"})
-    assert plot[0] == "plot"
-    sweep, *others = commands("paper")
-    assert (sweep[0], set(sweep[1:])) == ("sweep", names)
-    assert [words[0] for words in others] == ["plot", "claims", "report"]
+    assert sweeps_and_figures("paper")[0] == names
+    assert [words[0] for words in commands("paper")[1:]] == ["plot", "claims", "report"]

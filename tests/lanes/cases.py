@@ -48,7 +48,7 @@ def pairwise() -> Iterator[tuple[object, ...]]:
 def architecture(
     cell: str = "mgu", columns: int = 4, width: int = 0, lateral: float | str = "dense", inputs: int = 2
 ) -> Architecture:
-    return Architecture.for_learners(cell, columns, width, lateral, inputs, "practical")
+    return Architecture.of(cell, columns, width, lateral, inputs, "practical")
 
 
 def given(seeds: list[int], steps: int, task: str = TASK, inputs: int = 2) -> list[Stream]:

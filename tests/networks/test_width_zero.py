@@ -12,7 +12,7 @@ from colrun.networks.draw import draw_numbers, draw_weights, masks_of
 
 
 def without_layers(cell: str = "mgu", columns: int = 10, lateral: float | str = 0.0, inputs: int = 4) -> Architecture:
-    return Architecture.for_learners(cell, columns, 0, lateral, inputs, "practical")
+    return Architecture.of(cell, columns, 0, lateral, inputs, "practical")
 
 
 @pytest.mark.parametrize("cell", CELLS)
@@ -50,8 +50,6 @@ def test_weights_of_levels_are_the_same_before_masks() -> None:
 
 
 def test_refusals() -> None:
-    with pytest.raises(InvalidValueError, match="whole number, 1 or more"):
-        Architecture.of("mgu", 10, 0)
     with pytest.raises(InvalidValueError, match="mask_recurrence"):
-        Architecture.for_learners("mgu", 10, 0, mask_recurrence=False)
-    assert not Architecture.for_learners("mgu", 10, 0).sees_own_state
+        Architecture.of("mgu", 10, 0, reading="practical", mask_recurrence=False)
+    assert not Architecture.of("mgu", 10, 0, reading="practical").sees_own_state

@@ -27,7 +27,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     rnn = {**TINY, "name": "rnn-alignment", "columns": 4, "steps": 50, "inputs": 50, "description": EVIL}
     decay = {**DECAY, "name": "state-decay", "steps": 20, "bias": [True, False]}
     for sweep in (rnn, decay):
-        assert colrun("sweep", write(folder, sweep), "-j", 1, "-q", "--out", folder / "results").exit_code == 0
+        path = write(folder, sweep, file=f"{sweep['name']}.toml")
+        assert colrun("sweep", path, "-j", 1, "-q", "--out", folder / "results").exit_code == 0
     return folder / "results"
 
 
@@ -61,7 +62,7 @@ def text(made: Path) -> str:
         result = colrun("report", "--results", made, "-o", target)
     assert result.exit_code == 0
     assert result.stdout.startswith(f"{target} (")
-    assert f"rnn-alignment: rows from {made / 'rnn-alignment'}" in result.stderr
+    assert f"rnn-alignment: 30 rows from {made / 'rnn-alignment'}" in result.stderr
     return target.read_text(encoding="utf-8")
 
 

@@ -15,8 +15,7 @@ import pytest
 from colrun.engine import batch
 from colrun.estimators import ESTIMATORS
 from colrun.estimators.plugins import use_files
-from colrun.networks.architecture import Architecture
-from colrun.networks.draw import draw_weights
+from colrun.networks.draw import initial_w
 from colrun.streams import Array
 from tests.runs import DECAY, TINY, bits, colrun, computed, write
 from tests.test_plugins import EXAMPLE
@@ -44,7 +43,8 @@ def test_the_rest_completes_and_the_traceback_is_kept(tmp_path: Path, workers: i
     result = colrun("sweep", path, "-j", workers, "--out", out)
     assert result.exit_code == 1
     assert "fading: 6 jobs, 0 done before, 3 computed, 3 failed" in result.stdout
-    assert "3 job(s) failed; `colrun status` names them, --retry-failed runs them again." in result.stderr
+    named = f"3 job(s) failed; `colrun status fading --results {out}` names them, --retry-failed runs them again."
+    assert named in result.stderr
     folder = out / "fading"
     rows = bits(folder)
     assert {row["hidden"] for row in rows.values()} == {3}
@@ -52,7 +52,9 @@ def test_the_rest_completes_and_the_traceback_is_kept(tmp_path: Path, workers: i
     jobs = failed(folder)
     assert len(jobs) == 3
     for job in jobs:
-        assert f"fading: job {job} failed; `colrun show {job}` tells why" in result.stderr
+        (line,) = [line for line in result.stderr.splitlines() if line.startswith(f"fading: job {job} failed: ")]
+        assert "RuntimeError: " in line
+        assert line.endswith(f"; more by: colrun show {job} --results {out}")
     kept = json.loads((folder / "_failed" / f"{jobs[0]}.json").read_text())
     assert kept["parameters"] == {
         "cell": "gru", "hidden": 1_000_000, "bias": False, "dtype": "float32", "steps": 4, "inputs": 3, "seed": 0,
@@ -60,6 +62,17 @@ def test_the_rest_completes_and_the_traceback_is_kept(tmp_path: Path, workers: i
     assert kept["error"].startswith("RuntimeError")
     assert "decay/job.py" in kept["traceback"]
     assert (folder / "_runs" / f"{kept['run']}.json").is_file()
+
+
+def test_status_counts_failures_of_options_that_are_not_repeated(tmp_path: Path) -> None:
+    path, out = write(tmp_path, {**HUGE, "hidden": 3}), tmp_path / "out"
+    colrun("sweep", path, "-j", 1, "--results", out, "--hidden", "3,1000000")
+    said = colrun("status", "fading", "--results", out)
+    assert said.exit_code == 1
+    assert "fading: 3 of 3 jobs done, 3 failed, 0 missing" in said.stdout
+    for job in failed(out / "fading"):
+        assert f"  failed {job} (of other options than the file's): RuntimeError" in said.stdout
+    assert f"colrun show {failed(out / 'fading')[0]} --results {out}" in said.stdout
 
 
 def test_status_and_show_name_it(tmp_path: Path) -> None:
@@ -126,13 +139,13 @@ def test_fail_fast_stops_at_the_first(tmp_path: Path) -> None:
 
 def break_seed(monkeypatch: pytest.MonkeyPatch, bad: int) -> None:
 
-    def raising(architecture: Architecture, seed: int) -> dict[str, Array]:
+    def raising(seed: int, columns: int) -> Array:
         if seed == bad:
             raise ZeroDivisionError("seed of misfortune")
-        return draw_weights(architecture, seed)
+        return initial_w(seed, columns)
 
     batch._drawn.cache_clear()
-    monkeypatch.setattr(batch, "draw_weights", raising)
+    monkeypatch.setattr(batch, "initial_w", raising)
 
 
 def test_one_bad_network_of_a_batch_takes_no_other_with_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -51,15 +51,16 @@ def test_kept_rows_are_used_where_there_are_no_others() -> None:
     assert where_rows("results", "gone") is None
     own = where_rows("results", "tiny")
     assert own is not None
-    assert (own.folder, own.kept) == (Path("results/tiny"), False)
+    assert (own.folder, own.kept) == (Path("results/tiny"), None)
     assert str(own) == "tiny: rows from results/tiny"
+    number = len(own.load())
+    assert str(own) == f"tiny: {number} rows from results/tiny"
     keep("results", "tiny", "results/paper")
-    assert where_rows("results", "tiny") == own
     found = where_rows("elsewhere", "tiny")
     assert found is not None
-    assert (found.folder, found.kept) == (Path("results/paper/tiny"), True)
-    assert str(found) == "tiny: rows from results/paper/tiny (kept results)"
-    assert len(found.load()) == len(own.load())
+    assert (found.local, found.kept) == (None, Path("results/paper/tiny"))
+    assert len(found.load()) == number
+    assert str(found) == f"tiny: {number} rows from results/paper/tiny (kept results)"
 
 
 @pytest.mark.usefixtures("here")

@@ -101,7 +101,7 @@ def test_decay_takes_no_estimators() -> None:
         (b"a = " + b"[" * 100_000, r"s\.toml: (cannot be read|is not valid TOML)"),
         (b"columns = " + b"9" * 5000, r"s\.toml: (cannot be read|is not valid TOML)"),
         (b"#" * 10_000_001, r"s\.toml: is larger than 10 MB"),
-        (b"", r"s\.toml: name is missing"),
+        (b"", r"s\.toml: seeds is missing"),
     ],
 )  # fmt: skip
 def test_a_file_that_is_no_sweep(tmp_path: Path, content: bytes, message: str) -> None:
@@ -160,11 +160,38 @@ def test_the_command_line_replaces_what_top_and_grid_say() -> None:
 
 def test_values_are_canonical_whatever_their_spelling() -> None:
     texts = parse(
-        {**TINY, "lateral": ["30%", "0.3", " 30% "], "step_size": ["1e-2", 0.01], "own_state": ["true", "yes"]}
+        {**TINY, "lateral": ["30%", "0.3", " 30% "], "own_state": ["true", "yes"]}, step_size=["1e-2", "0.01"]
     )
     numbers = parse({**TINY, "lateral": 0.3, "step_size": 0.01, "own_state": True})
     assert texts.grids == numbers.grids
     assert parse({**TINY, "step_size": "none"}).grids == parse(TINY).grids
+
+
+def test_all_mistakes_of_a_file_are_said_at_once() -> None:
+    wrong = {**TINY, "colums": 3, "width": 0, "cell": "GRU", "seeds": 50, "estimators": ["tbptt"], "steps": "8"}
+    with pytest.raises(InvalidValueError) as error:
+        parse(wrong)
+    lines = str(error.value).splitlines()
+    assert [line.partition(": ")[0] for line in lines] == ["x.toml"] * 6
+    assert "'colums' is not known" in lines[0]
+    assert lines[1].endswith("Did you mean 'gru'?")
+    assert "width is 0" in lines[2]
+    assert lines[3] == 'x.toml: steps is "8", which is text; write the number without quotes: 8.'
+    assert 'write "0:50" for 50 networks, or [50] for that seed alone' in lines[4]
+    assert "needs a window" in lines[5]
+
+
+def test_a_bare_number_that_may_have_been_meant_as_percent_is_explained() -> None:
+    assert parse({**TINY, "lateral": ["5%", 0.5, "dense", 0]}).notes == ()
+    assert parse({**TINY, "lateral": [5, "2", 0.1]}).notes == (
+        'lateral 5 is a ratio, 500 percent; write "5%" for 5 percent, "500%" if it is meant',
+        'lateral 2 is a ratio, 200 percent; write "2%" for 2 percent, "200%" if it is meant',
+    )
+
+
+def test_a_sweep_without_a_name_has_that_of_its_file(tmp_path: Path) -> None:
+    path = write(tmp_path, {key: value for key, value in TINY.items() if key != "name"}, file="own-one.toml")
+    assert read_sweep(str(path)).name == "own-one"
 
 
 def test_zero_has_one_sign() -> None:

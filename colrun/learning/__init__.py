@@ -1,0 +1,1 @@
+"""Networks that learn while they run: an estimator, an optimiser and step sizes make a learner."""
