@@ -56,10 +56,21 @@ class Commands(click.Group):
 
     def invoke(self, ctx: click.Context) -> object:
         """Run a command."""
+        left_out: list[str] = []
+
+        def say(message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:
+            """As a line of its own, without the line of code that it came from."""
+            click.echo(f"warning: {message}", err=True)
+            if getattr(category, "left_out", False):
+                left_out.append(str(message))
+
         try:
             with stoppable(), warnings.catch_warnings():
-                warnings.showwarning = _say
-                return super().invoke(ctx)
+                warnings.showwarning = say
+                result = super().invoke(ctx)
+            if left_out:  # what was asked for is not all there
+                sys.exit(1)
+            return result
         except StoppedError as stopped:
             click.echo(f"stopped by {stopped}; what is done is kept. Run the same command again to go on.", err=True)
             sys.exit(stopped.exit_code)
@@ -75,11 +86,6 @@ class Commands(click.Group):
                     sys.stdout.close()
                 raise click.ClickException(f"cannot go on: {error.strerror or error}.") from None
             raise BadValue(f"{shown(str(error.filename))}: {error.strerror}.") from None
-
-
-def _say(message: Warning | str, *_: object, **__: object) -> None:
-    """A warning as a line of its own, without the line of code that it came from."""
-    click.echo(f"warning: {message}", err=True)
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})

@@ -1,5 +1,6 @@
 """`colrun compact`."""
 
+import sys
 from pathlib import Path
 
 import click
@@ -17,12 +18,14 @@ def command(sweeps: tuple[str, ...], results: Path) -> None:
     \b
     Example:
       colrun compact rnn-alignment
+    Exit codes: 0 done, 1 a part was broken or the disk is full, 2 bad input.
     """
     from colrun.store import strays
     from colrun.store.compact import ChangedMeanwhileError, compact
     from colrun.store.known import stored_name
     from colrun.store.paths import Paths, sweep_folder
 
+    lost = 0
     for name in sweeps:
         paths = Paths.of(results, stored_name(results, name))
         sweep_folder(paths.sweep)
@@ -31,6 +34,7 @@ def command(sweeps: tuple[str, ...], results: Path) -> None:
         except ChangedMeanwhileError:
             click.echo(f"{paths.sweep.name}: another process compacted it meanwhile; nothing to do")
             continue
+        lost += len(broken)
         for each in broken:
             click.echo(
                 f"broken part, set aside in {paths.broken}; `colrun sweep` runs its jobs again: {each}", err=True
@@ -38,3 +42,5 @@ def command(sweeps: tuple[str, ...], results: Path) -> None:
         if others := strays.named(paths):
             click.echo(f"{paths.sweep.name}: {others}", err=True)
         click.echo(f"{paths.sweep.name}: {before} part(s) → {after}")
+    if lost:
+        sys.exit(1)

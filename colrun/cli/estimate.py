@@ -34,7 +34,7 @@ def show_plan(sweep: Sweep, paths: Paths, workers: int, shard: Shard | None) -> 
     if done.stale(sweep.experiment):
         versions = ", ".join(map(str, sorted(done.versions)))
         click.echo(f"  stale     rows of numerics version {versions}; current is {sweep.experiment.numerics}")
-    for key, why in done.stale_estimators(sweep).items():
+    for key, why in done.stale_estimators(sweep.keys).items():
         click.echo(f"  stale     rows of {key}, and {why}")
     click.echo(f"  done      {where.done:,}{where.results}")
     if where.failed:

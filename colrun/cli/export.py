@@ -29,6 +29,7 @@ def command(sweep: str, form: str | None, output: Path | None, results: Path) ->
     Examples:
       colrun export rnn-alignment --csv > rnn.csv
       colrun export rnn-alignment --format parquet -o rnn.parquet
+    Exit codes: 0 done, 1 a part was broken and its rows are left out, 2 bad input.
     """
     if form is None:
         raise InvalidValueError(f"say which format: --format {', '.join(FORMATS)}.")

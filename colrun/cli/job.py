@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from colrun.cli.options import replaced, replacing_options, results_option, sweep_argument
+from colrun.cli.options import Finite, limit_options, replaced, replacing_options, results_option, sweep_argument
 from colrun.errors import InvalidValueError
 from colrun.run.script import BATCH_SECONDS
 from colrun.sweep.file import Sweep
@@ -22,15 +22,25 @@ from colrun.sweep.file import Sweep
 @click.option("--list", "listed", is_flag=True, help="run nothing: print what is missing, one batch of jobs per line")
 @click.option(
     "--seconds",
-    type=click.FloatRange(min=0),
+    type=Finite(above=False),
     help=f"with --list: estimated work of a batch  [default: {BATCH_SECONDS:g}]",
 )
 @click.option(
     "--slots", type=click.IntRange(min=1), help="with --list: places that work at once; the last batches get smaller"
 )
 @click.option("--retry-failed", is_flag=True, help="with --list: failed jobs too")
+@limit_options
 @replacing_options
-def command(sweep: str, ids: tuple[str, ...], results: Path, again: bool, listed: bool, **options: Any) -> None:
+def command(
+    sweep: str,
+    ids: tuple[str, ...],
+    results: Path,
+    again: bool,
+    listed: bool,
+    job_timeout: float | None,
+    job_memory: float | None,
+    **options: Any,
+) -> None:
     """Run single jobs of a sweep in this process: what generated scripts call.
 
     ID is a job (CONFIG.SEED), several seeds of one config (CONFIG.0:10) or all of one (CONFIG);
@@ -60,10 +70,12 @@ def command(sweep: str, ids: tuple[str, ...], results: Path, again: bool, listed
     from colrun.run.threads import one_thread
 
     one_thread()
+    from colrun.run.apart import Limits, use_limits
     from colrun.run.jobs import print_again, run_jobs
     from colrun.store.paths import Paths
 
     paths = Paths.of(results, chosen.name)
+    use_limits(Limits(job_timeout, job_memory))
     if again:
         print_again(chosen, ids)
         return

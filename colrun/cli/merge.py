@@ -1,5 +1,6 @@
 """`colrun merge`."""
 
+import sys
 from pathlib import Path
 
 import click
@@ -25,11 +26,14 @@ def command(folders: tuple[Path, ...], out: Path) -> None:
     \b
     Example:
       colrun merge from-machine-1 from-machine-2 --results results
-    Exit codes: 0 done, 1 the disk is full, 2 refused, 130 interrupted, 143 terminated; run it again to go on.
+    Exit codes: 0 done, 1 a part was broken or the disk is full, 2 refused, 130 interrupted,
+    143 terminated; run it again to go on.
     """
     from colrun.store.merge import merge
 
+    lost = 0
     for done in merge(folders, out):
+        lost += len(done.broken)
         for each in done.broken:
             click.echo(f"broken part, left out; `colrun sweep` runs its jobs again: {each}", err=True)
         before = done.rows - done.new
@@ -37,3 +41,5 @@ def command(folders: tuple[Path, ...], out: Path) -> None:
             f"{done.paths.sweep.name}: {done.rows:,} rows from {done.sources} folder(s), {before:,} there "
             f"before, {done.new:,} new → {done.paths.sweep}"
         )
+    if lost:
+        sys.exit(1)

@@ -1,5 +1,6 @@
 """Options that several commands share."""
 
+import math
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -147,3 +148,25 @@ def read_all(names: tuple[str, ...], values: dict[str, Any]) -> list[Sweep]:
             if is_plugin(key):
                 get_fast(parse_estimator(key).family)  # a plug-in that cannot be imported is a mistake too
     return sweeps
+
+
+def limit_options(function: F) -> F:
+    """Limits of one job."""
+    text = "megabytes that one job may take on top of the program; a job over it fails  [default: no limit]"
+    function = click.option("--job-memory", type=Finite(), metavar="MB", help=text)(function)
+    text = "seconds that one job may take; a job over it fails  [default: no limit]"
+    return click.option("--job-timeout", type=Finite(), metavar="SECONDS", help=text)(function)
+
+
+class Finite(click.FloatRange):
+    """A number above zero; what is not a number or infinite is no time."""
+
+    def __init__(self, most: float | None = None, above: bool = True) -> None:
+        super().__init__(min=0, max=most, min_open=above)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """A finite one."""
+        number: float = super().convert(value, param, ctx)
+        if not math.isfinite(number):
+            self.fail(f"{value} is not a finite number.", param, ctx)
+        return number

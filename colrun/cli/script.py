@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from colrun.cli.options import replaced, replacing_options, results_option, sweep_argument
+from colrun.cli.options import Finite, replaced, replacing_options, results_option, sweep_argument
 from colrun.estimators.plugins import files_in_use
 from colrun.output import writing
 from colrun.run.script import ALL_CORES, BATCH_SECONDS, TASK_MINUTES, Asked, Slurm, parallel_script, slurm_script
@@ -35,7 +35,7 @@ def command() -> None:
 @click.option("--hosts", type=click.Path(path_type=Path), help="file with an ssh login per line, such as 8/user@server")
 @click.option(
     "--batch-seconds",
-    type=click.FloatRange(min=0, max=1e7),
+    type=Finite(1e7, above=False),
     default=BATCH_SECONDS,
     show_default=True,
     help="estimated work for one start of Python",
@@ -67,7 +67,7 @@ def parallel(
 @output_option
 @click.option(
     "--task-minutes",
-    type=click.FloatRange(min=0, max=1e5),
+    type=Finite(1e5, above=False),
     default=TASK_MINUTES,
     show_default=True,
     help="estimated work of one array task",

@@ -52,6 +52,7 @@ def _show(results: Path, name: str, values: dict[str, Any], verify: bool) -> boo
     from colrun.run.progress import spoken
     from colrun.run.sweep import count, shown_by
     from colrun.store import strays
+    from colrun.store.bits import rows_by_bits
     from colrun.store.index import failures, read_done
     from colrun.store.known import stored_sweep
     from colrun.store.paths import Paths
@@ -74,7 +75,7 @@ def _show(results: Path, name: str, values: dict[str, Any], verify: bool) -> boo
     if stale:
         versions = ", ".join(map(str, sorted(stale)))
         click.echo(f"  stale: rows of numerics version {versions}, current is {sweep.experiment.numerics}")
-    for key, why in done.stale_estimators(sweep).items():
+    for key, why in done.stale_estimators(sweep.keys).items():
         click.echo(f"  stale: rows of {key}, and {why}")
     if not stale and extra > 0 and where.missing == 0 and not where.failed:
         click.echo(f"  {extra:,} further job(s) in the folder are not in this sweep's grid")
@@ -89,4 +90,7 @@ def _show(results: Path, name: str, values: dict[str, Any], verify: bool) -> boo
         click.echo(f"  {others}")
     if verify and not done.broken:
         click.echo("  verified: every row is what was written")
+    kinds = rows_by_bits(paths) if verify else {}
+    for kind, rows in kinds.items() if len(kinds) > 1 else ():
+        click.echo(f"  {rows:,} rows under {kind}")
     return not (bad or done.broken)

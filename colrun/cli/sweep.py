@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from colrun.cli.options import read_all, replaced, replacing_options, sweeps_argument
+from colrun.cli.options import limit_options, read_all, replaced, replacing_options, sweeps_argument
 from colrun.errors import InvalidValueError
 from colrun.sweep.file import Sweep
 from colrun.sweep.shard import Shard
@@ -38,6 +38,7 @@ BACKENDS = ("joblib", "dask")
 @click.option("--retry-failed", is_flag=True, help="run failed jobs again")
 @click.option("--fail-fast", is_flag=True, help="stop at the first failed job")
 @click.option("--recompute-stale", is_flag=True, help="set rows of older numerics aside and compute them again")
+@limit_options
 @click.option("-q", "--quiet", is_flag=True, help="errors only")
 @click.option("-v", "--verbose", is_flag=True, help="a line per unit of work")
 @replacing_options
@@ -141,9 +142,12 @@ def _run(
 
 
 def _run_one(sweep: Sweep, paths: "Paths", pool: "Pool", options: dict[str, Any]) -> int:
+    from colrun.run.apart import Limits
     from colrun.run.sweep import Options, run_sweep
 
-    result = run_sweep(sweep, paths, pool, Options(**options))
+    limits = Limits(options["job_timeout"], options["job_memory"])
+    rest = {name: value for name, value in options.items() if name not in ("job_timeout", "job_memory")}
+    result = run_sweep(sweep, paths, pool, Options(**rest, limits=limits))
     if not options["quiet"]:
         parts = [f"{result.count.total} jobs", f"{result.count.done} done before", f"{result.computed} computed"]
         parts += [f"{len(result.failed)} failed"] if result.failed else []

@@ -19,7 +19,7 @@ def named(plugin: Plugin, doing: str) -> Iterator[None]:
         yield
     except PluginError:
         raise
-    except Exception as error:  # it is someone else's code: anything can happen
+    except (Exception, SystemExit) as error:  # it is someone else's code: anything can happen
         raise PluginError(
             f"{plugin.where}: {doing} of {plugin.name} raised {type(error).__name__}: {error}."
         ) from error

@@ -81,7 +81,7 @@ class Plugin:
     def _import(self, imported: Callable[[], Any]) -> Any:
         try:
             return imported()
-        except Exception as error:  # it is someone else's code: anything can happen
+        except (Exception, SystemExit) as error:  # it is someone else's code: anything can happen
             raise PluginError(f"{self.where} cannot be imported: {type(error).__name__}: {error}.") from error
 
 

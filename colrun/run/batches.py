@@ -24,7 +24,7 @@ def missing_batches(
     to one unit, so that all places end at about the same time.
     """
     done, failed = read_done(paths), failures(paths)
-    refuse_mixing(paths, sweep, done)
+    refuse_mixing(paths, sweep.experiment, sweep.keys, done)
     known = {} if retry_failed else failed
     left = count(sweep, done, known).seconds
     batch = _Batch()

@@ -4,13 +4,14 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import replace
 
-from colrun.errors import InvalidValueError, shown
+from colrun.errors import InvalidValueError, StoreError, shown
+from colrun.run.apart import end_all
 from colrun.run.signals import StoppedError, check_stopped
 from colrun.run.unit import Outcome
 from colrun.run.worker import work
 from colrun.store.compact import bring_up_to_date
 from colrun.store.index import read_done, refuse_mixing, set_aside
-from colrun.store.load import BrokenPartWarning
+from colrun.store.load import SetAsideWarning
 from colrun.store.paths import Paths
 from colrun.store.provenance import Run
 from colrun.sweep.file import Sweep
@@ -52,11 +53,11 @@ def run_jobs(sweep: Sweep, paths: Paths, ids: tuple[str, ...]) -> Outcome:
     """Run what is missing of them, unit by unit, so that a signal costs the unit that it comes in."""
     todo = list(chosen_units(sweep, ids))
     done = read_done(paths)
-    refuse_mixing(paths, sweep, done)
+    refuse_mixing(paths, sweep.experiment, sweep.keys, done)
     paths.prepare()
     set_aside(paths, done.broken)
     for error in done.broken:
-        warnings.warn(f"{error}; it is set aside in {paths.broken}, and its jobs are missing.", BrokenPartWarning, 2)
+        warnings.warn(f"{error}; it is set aside in {paths.broken}, and its jobs are missing.", SetAsideWarning, 2)
     if done.older:
         bring_up_to_date(paths)
     run = Run(paths, sweep)
@@ -72,8 +73,22 @@ def run_jobs(sweep: Sweep, paths: Paths, ids: tuple[str, ...]) -> Outcome:
     except StoppedError:
         run.finish(stopped=True, **_account(total))
         raise
+    finally:
+        end_all()
     run.finish(**_account(total))
+    _check_rows(paths, todo, total.failed)
     return total
+
+
+def _check_rows(paths: Paths, todo: list[Unit], failed: list[str]) -> None:
+    """What was asked for is there, or was said to have failed."""
+    done = read_done(paths)
+    every = (
+        (f"{p.id}.{s}", done.missing(p.id, s, p.estimators)) for unit in todo for p in unit.pieces for s in p.seeds
+    )
+    lost = [job for job, missing in every if missing and job not in failed]
+    if lost:
+        raise StoreError(f"{len(lost)} job(s) have no rows in {paths.sweep}, such as {min(lost)}; run them again.")
 
 
 def _account(total: Outcome) -> dict[str, int]:

@@ -14,6 +14,7 @@ from colrun.errors import StoreError
 from colrun.estimators import ESTIMATORS, parse_estimator
 from colrun.estimators.plugins import files_in_use, use_files
 from colrun.experiments import EXPERIMENTS
+from colrun.run.apart import Limits, use_limits
 from colrun.run.signals import held
 from colrun.run.threads import one_thread
 from colrun.run.unit import Outcome, record_failure
@@ -44,6 +45,7 @@ class Place:
     fail_fast: bool = False
     plugins: tuple[str, ...] = field(default_factory=files_in_use)
     """A worker is another process: it is told of the plug-ins."""
+    limits: Limits = field(default_factory=Limits)
 
     def check(self, unit: Unit) -> None:
         """In a worker, which may be on another machine: it must see the same folder and compute the same numbers."""
@@ -94,6 +96,7 @@ class Task:
     def __call__(self) -> tuple[int, Outcome]:
         """Run it."""
         use_files(map(Path, self.place.plugins), ESTIMATORS)
+        use_limits(self.place.limits)
         self.place.check(self.unit)
         place = self.place
         return self.number, work(self.unit, place.paths, place.sweep, place.run, place.fail_fast)

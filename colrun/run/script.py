@@ -145,7 +145,7 @@ def _filled(template: str, asked: Asked, **words: str) -> str:
     text = (Path(__file__).parent / template).read_text(encoding="utf-8")
     words |= {
         "NAME": asked.sweep.name,
-        "RESULTS": shlex.quote(("./" if str(asked.results).startswith("-") else "") + str(asked.results)),
+        "RESULTS": shlex.quote(("./" if str(asked.results).startswith(("-", "+")) else "") + str(asked.results)),
         "SWEEP": " ".join(_quoted(word) if "," in word else shlex.quote(word) for word in asked.arguments),
     }
     for word in ("SBATCH", "SETUP"):  # whole lines, possibly none

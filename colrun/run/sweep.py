@@ -10,13 +10,15 @@ from pathlib import Path
 from typing import Any
 
 from colrun.errors import InvalidValueError
+from colrun.run.apart import Limits, end_all
 from colrun.run.local import usable_cores
 from colrun.run.login import login_node_warning
 from colrun.run.pool import Place, Pool, run_units
 from colrun.run.progress import Progress
 from colrun.run.signals import StoppedError, check_stopped
 from colrun.store import strays
-from colrun.store.compact import bring_up_to_date, compact
+from colrun.store.bits import other_bits
+from colrun.store.compact import bring_up_to_date, leave_out
 from colrun.store.generations import tidy
 from colrun.store.index import Done, failure_of, failures, read_done, refuse_mixing, set_aside, set_stale_aside
 from colrun.store.paths import Paths
@@ -111,6 +113,7 @@ class Options:
     recompute_stale: bool = False
     quiet: bool = False
     verbose: bool = False
+    limits: Limits = field(default_factory=Limits)
 
 
 @dataclass
@@ -135,19 +138,19 @@ def open_store(paths: Paths, sweep: Sweep, recompute_stale: bool, say: Progress)
             say.say(f"broken part, set aside in {paths.broken}, its jobs run again: {error}")
     if others := strays.named(paths):
         say.say(f"{sweep.name}: {others}")
-    stale, estimators = done.stale(sweep.experiment), done.stale_estimators(sweep)
+    stale, estimators = done.stale(sweep.experiment), done.stale_estimators(sweep.keys)
     if not ((stale or estimators) and recompute_stale):
-        refuse_mixing(paths, sweep, done)
+        refuse_mixing(paths, sweep.experiment, sweep.keys, done)
     if stale:
         versions = ", ".join(map(str, sorted(stale)))
         number = set_stale_aside(paths, sweep.experiment)
         say.say(f"{number} part(s) of numerics version {versions} set aside in {paths.stale}")
         done = read_done(paths)
     if estimators:
-        compact(paths, without=estimators)
+        leave_out(paths, sweep.keys)
         say.say(f"rows of {', '.join(estimators)} set aside in {paths.stale}")
         done = read_done(paths)
-    refuse_mixing(paths, sweep, done)
+    refuse_mixing(paths, sweep.experiment, sweep.keys, done)
     return done
 
 
@@ -173,8 +176,12 @@ def run_sweep(sweep: Sweep, paths: Paths, pool: Pool, options: Options) -> Resul
         talk.say(warning)
     if done.older:
         bring_up_to_date(paths)
+    if other := other_bits(paths):
+        talk.say(f"{sweep.name}: {other}")
     run = Run(paths, sweep, pool.ready(talk.say))
-    place = Place(paths.absolute(), sweep.name, run.id, sweep.experiment.numerics, options.fail_fast)
+    place = Place(
+        paths.absolute(), sweep.name, run.id, sweep.experiment.numerics, options.fail_fast, limits=options.limits
+    )
 
     def todo() -> Iterator[Unit]:
         return units(sweep, not_failed(read_done(paths), failures(paths)), options.shard)
@@ -208,6 +215,8 @@ def run_sweep(sweep: Sweep, paths: Paths, pool: Pool, options: Options) -> Resul
         except BaseException:
             pool.stop()
             raise
+        finally:
+            end_all()
     run.finish(computed=result.computed, twice=result.twice, failed=len(result.failed), diverged=result.diverged)
     return result
 

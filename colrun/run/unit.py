@@ -5,7 +5,9 @@ import traceback
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from colrun.estimators import is_plugin
 from colrun.experiments import EXPERIMENTS, Experiment, Row
+from colrun.run.apart import ApartError, call_apart, limited
 from colrun.store.index import Watch
 from colrun.store.paths import Paths, write_json
 from colrun.store.publish import Published, publish_rows
@@ -68,7 +70,7 @@ def _run_call(
     """The rows of each job. If a call fails, its jobs run one by one, so that only those that fail are lost."""
     try:
         return compute(experiment, jobs)
-    except Exception as error:  # whatever a job raises is its own failure, not the sweep's
+    except (Exception, SystemExit) as error:  # whatever a job raises is its own failure, not the sweep's
         if len(jobs) == 1:
             return _run_apart(experiment, *jobs[0], outcome, paths, run, error)
     rows: dict[Job, list[Row]] = {}
@@ -81,7 +83,7 @@ def _run_call(
 
 
 def _run_apart(
-    experiment: Experiment[Any], piece: Piece, seed: int, outcome: Outcome, paths: Paths, run: str, error: Exception
+    experiment: Experiment[Any], piece: Piece, seed: int, outcome: Outcome, paths: Paths, run: str, error: BaseException
 ) -> dict[Job, list[Row]]:
     """A job that failed, estimator by estimator: what the others give is kept."""
     rows: list[Row] = []
@@ -89,7 +91,7 @@ def _run_apart(
     for name in piece.estimators if len(piece.estimators) > 1 else ():
         try:
             ((_, found),) = compute(experiment, [(replace(piece, estimators=(name,)), seed)]).items()
-        except Exception as own:
+        except (Exception, SystemExit) as own:
             bad.append(name)
             error = own
         else:
@@ -103,15 +105,34 @@ def _run_apart(
 
 
 def compute(experiment: Experiment[Any], jobs: list[Job]) -> dict[Job, list[Row]]:
-    """Jobs of one call, which want the same estimators: their rows, with all parameters."""
-    found = experiment.run([(piece.config, seed) for piece, seed in jobs], list(jobs[0][0].estimators))
-    return {
-        (piece, seed): [
-            experiment.as_dict(piece.config) | {"seed": seed, "job": f"{piece.id}.{seed}"} | row
-            for row in found[piece.config, seed]
-        ]
-        for piece, seed in jobs
-    }
+    """Jobs of one call, which want the same estimators: their rows, with all parameters.
+
+    Each plug-in has a call and a process of its own, so that nothing it does reaches the rows of others.
+    """
+    found: dict[Job, list[Row]] = {job: [] for job in jobs}
+    points = [(piece.config, seed) for piece, seed in jobs]
+    for whose, keys in _by_origin(jobs[0][0].estimators).items():
+        asked = experiment.name, points, keys
+        rows = call_apart(whose, _call, asked, len(jobs)) if whose or limited() else _call(asked)
+        for piece, seed in jobs:
+            found[piece, seed] += [
+                experiment.as_dict(piece.config) | {"seed": seed, "job": f"{piece.id}.{seed}"} | row
+                for row in rows[piece.config, seed]
+            ]
+    return found
+
+
+def _call(asked: tuple[str, list[tuple[Any, int]], list[str]]) -> Any:
+    kind, points, keys = asked
+    return EXPERIMENTS[kind].run(points, keys)
+
+
+def _by_origin(estimators: tuple[str, ...]) -> dict[str, list[str]]:
+    """colrun's own ("") and those of each plug-in; one call without any where an experiment takes none."""
+    found: dict[str, list[str]] = {}
+    for key in estimators:
+        found.setdefault(key.partition("@")[2] if is_plugin(key) else "", []).append(key)
+    return found or {"": []}
 
 
 def record_failure(
@@ -119,9 +140,11 @@ def record_failure(
 ) -> None:
     """Keep the traceback where `status` and `show` find it."""
     text = error if isinstance(error, str) else "".join(traceback.format_exception(error))
+    if isinstance(error, ApartError):
+        text = error.trace
     content: dict[str, Any] = {
         "job": f"{piece.id}.{seed}",
-        "error": error if isinstance(error, str) else f"{type(error).__name__}: {error}",
+        "error": str(error) if isinstance(error, str | ApartError) else f"{type(error).__name__}: {error}",
         "experiment": experiment.name,
         "parameters": experiment.as_dict(piece.config) | {"seed": seed},
         "estimators": list(piece.estimators),

@@ -37,11 +37,21 @@ def bring_up_to_date(paths: Paths) -> None:
 
     A reader such as pandas takes the columns of the first part for those of all.
     """
+    _until(paths, lambda: () if read_done(paths).older else None, anew=True)
+
+
+def leave_out(paths: Paths, keys: Collection[str]) -> None:
+    """Set rows of other forms of these estimators aside, whoever else is at it."""
+    _until(paths, lambda: read_done(paths).stale_estimators(keys) or None)
+
+
+def _until(paths: Paths, without: Callable[[], Collection[str] | None], anew: bool = False) -> None:
+    """Compact without certain estimators until there is no need to; other processes may do it at the same time."""
     for attempt in range(ATTEMPTS):
-        if not read_done(paths).older:
+        if (gone := without()) is None:
             return
         with contextlib.suppress(ChangedMeanwhileError):
-            compact(paths, anew=True)
+            compact(paths, gone, anew)
             continue
         wait_a_little(attempt)
     raise StoreError(f"cannot write below {paths.sweep}: {ATTEMPTS} times in a row another process was faster.")
@@ -68,7 +78,7 @@ def compact(
         return len(parts), len(parts), []
     if kind_of(target := following(old)):
         raise StoreError(f"{target} is in the place of the next generation; move it away.")
-    piles, broken = Piles(), list[BrokenPartError]()
+    piles, removed, broken = Piles(), Piles(), list[BrokenPartError]()
     some: tuple[pa.Table, PartIndex] | None = None
     for path in parts:
         try:
@@ -79,7 +89,10 @@ def compact(
             raise ChangedMeanwhileError from error
         else:
             some = some or (table.slice(0, 0), index)
-            table = table if only is None else table.filter(only(table))
+            if only is not None:
+                stays = only(table)
+                removed.add(table.filter(pa.compute.invert(stays)), index)
+                table = table.filter(stays)
             piles.add(_without(paths, table, index, without) if without else table, index)
     if broken:
         set_aside(paths, broken)
@@ -94,7 +107,8 @@ def compact(
             discard(paths, candidate)
             raise
         empty, index = some
-        extra = {"next": candidate.name, "without": sorted(without)}
+        gone = [described.done for _, described in removed.cut()]
+        extra = {"next": candidate.name, "without": sorted(without), "removed": gone}
         seal = encode(empty, replace(index, done={}, rows=0, extra=extra))
         while not claim(paths, part_path(old, last + 1), seal):
             last += 1

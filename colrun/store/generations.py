@@ -92,6 +92,8 @@ def covers(newer: Path, older: Path, seal: PartIndex, verify: bool = False) -> b
     """
     left_out = set(seal.extra.get("without", ()))
     have, wanted = _jobs(newer, verify_part if verify else read_footer), _jobs(older, read_footer)
+    for removed in seal.extra.get("removed", ()):
+        have.add(removed)
     if verify and wanted.broken:
         return False
     return all(seeds <= have.seeds(*job) for job, seeds in wanted if job[1] not in left_out)
@@ -104,8 +106,8 @@ class _Jobs:
         self.ranges: dict[tuple[str, str], list[tuple[int, int]]] = {}
         self.broken = 0
 
-    def add(self, index: PartIndex) -> None:
-        for config, groups in index.done.items():
+    def add(self, done: dict[str, dict[str, str]]) -> None:
+        for config, groups in done.items():
             for joined, text in groups.items():
                 for name in joined.split(","):
                     self.ranges.setdefault((config, name), []).extend(Seeds.parse(text).ranges)
@@ -121,7 +123,7 @@ def _jobs(folder: Path, read: Callable[[Path], tuple[PartIndex, int]]) -> _Jobs:
     found = _Jobs()
     for name in part_names(folder):
         try:
-            found.add(read(folder / name)[0])
+            found.add(read(folder / name)[0].done)
         except BrokenPartError:
             found.broken += 1
     return found

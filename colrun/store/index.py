@@ -1,7 +1,7 @@
 """What is done: the indices of all parts of a sweep, put together."""
 
 import itertools
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -15,7 +15,6 @@ from colrun.store.generations import gone_in, last_number, numbers_in, part_path
 from colrun.store.parts import BrokenPartError, PartIndex, is_older, read_footer, read_index, verify_part
 from colrun.store.paths import Paths, claim
 from colrun.store.records import FAILED, FAILURE, checked
-from colrun.sweep.file import Sweep
 from colrun.sweep.seeds import Seeds
 
 ATTEMPTS = 1000
@@ -80,9 +79,9 @@ class Done:
         """Numerics versions among the parts that are not the current one."""
         return self.versions - {experiment.numerics}
 
-    def stale_estimators(self, sweep: Sweep) -> dict[str, str]:
-        """Keys of the sweep's estimators with rows by another form of them than today's: key → what is another now."""
-        current = {key.partition("@")[0]: key for key in sweep.keys}
+    def stale_estimators(self, keys: Iterable[str]) -> dict[str, str]:
+        """Of these estimators those with rows by another form of them than today's: key → what is another now."""
+        current = {key.partition("@")[0]: key for key in keys}
         found = {}
         for key in sorted(self.keys):
             now = current.get(key.partition("@")[0], key)
@@ -112,25 +111,28 @@ def read_done(paths: Paths, verify: bool = False) -> Done:
     return done
 
 
-def refuse_mixing(paths: Paths, sweep: Sweep, done: Done) -> None:
-    """Rows of another experiment or numerics version never get into one table with new ones."""
-    others = done.experiments - {sweep.experiment.name}
+def refuse_mixing(paths: Paths, experiment: Experiment[Any], keys: Iterable[str], done: Done) -> None:
+    """Rows of another experiment or numerics version never get into one table with new ones.
+
+    To be asked when a sweep starts, and of every part in the moment in which it is published.
+    """
+    others = done.experiments - {experiment.name}
     if others:
         raise InvalidValueError(
             f"{paths.sweep} holds rows of experiment {', '.join(sorted(others))}, and this sweep's is "
-            f"{sweep.experiment.name}; give the sweep another name, or write elsewhere."
+            f"{experiment.name}; give the sweep another name, or write elsewhere."
         )
-    stale = done.stale(sweep.experiment)
+    stale = done.stale(experiment)
     if stale:
         raise InvalidValueError(
             f"{paths.sweep} holds rows of numerics version {', '.join(map(str, sorted(stale)))}, and this program "
-            f"computes version {sweep.experiment.numerics}; they are stale and are never mixed with new ones. Run "
+            f"computes version {experiment.numerics}; they are stale and are never mixed with new ones. Run "
             f"`colrun sweep` with --recompute-stale to set them aside in {paths.stale} and compute them again, or "
             "write elsewhere."
         )
-    for why, keys in itertools.groupby(sorted(done.stale_estimators(sweep).items(), key=_why), key=_why):
+    for why, some in itertools.groupby(sorted(done.stale_estimators(keys).items(), key=_why), key=_why):
         raise InvalidValueError(
-            f"{paths.sweep} holds rows of {', '.join(key for key, _ in keys)}, and {why}; "
+            f"{paths.sweep} holds rows of {', '.join(key for key, _ in some)}, and {why}; "
             "they are stale and are never mixed with new ones. Run `colrun sweep` with --recompute-stale to set them "
             f"aside in {paths.stale} and compute them again, or write elsewhere."
         )
@@ -209,7 +211,10 @@ def set_stale_aside(paths: Paths, experiment: Experiment[Any]) -> int:
     """Move parts of another numerics version out of readers' sight; returns how many there were."""
     moved = 0
     for path in paths.parts():
-        numerics = read_index(path).numerics
+        try:
+            numerics = read_index(path).numerics
+        except (BrokenPartError, FileNotFoundError):  # another process was faster
+            continue
         if numerics != experiment.numerics:
             set_part_aside(paths, path, paths.stale / f"numerics-{numerics}")
             moved += 1

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from colrun.errors import InvalidValueError
-from colrun.store.files import StrangeFileError, is_folder, listed, read_json
+from colrun.store.files import StrangeFileError, is_folder, read_json
+from colrun.store.files import listed as names_in
 from colrun.store.records import FACTS, RUN, checked
 from colrun.sweep.file import NAME, Sweep, is_file, parse_sweep, read_content, read_sweep, sweep_names
 
@@ -22,7 +23,7 @@ def stored_sweeps(results: Path) -> list[str]:
 
 def stored_runs(folder: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
     """Provenance of a sweep's folder, the oldest run first; records that colrun cannot have written are left out."""
-    for name in listed(folder / "_runs"):
+    for name in names_in(folder / "_runs"):
         path = folder / "_runs" / name
         if RUN.fullmatch(name):
             try:
@@ -89,11 +90,11 @@ def stored_sweep(results: Path, name: str, values: Mapping[str, Any]) -> Sweep:
 
 
 def _runs(results: Path, name: str) -> Iterator[dict[str, Any]]:
-    """What is known of runs, the last one first; what cannot be read is left out."""
+    """What is known of runs, the last one first."""
     for path, facts in reversed(list(stored_runs(results / name))):
         try:
             tomllib.loads(facts["sweep_file"])
-            yield facts | {"options": dict(facts.get("options", {})), "file": str(path)}
+            yield facts | {"options": facts.get("options", {}), "file": str(path)}
         except (ValueError, KeyError, RecursionError):
             continue
 

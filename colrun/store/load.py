@@ -22,6 +22,13 @@ from colrun.sweep.file import find_sweep, read_content
 class BrokenPartWarning(UserWarning):
     """A part could not be read; its rows are left out."""
 
+    left_out = True
+    """A command that says so has not given all that it was asked for, so that its exit code is 1."""
+
+
+class SetAsideWarning(UserWarning):
+    """A part could not be read and was set aside; its jobs are missing."""
+
 
 class StaleRowsWarning(UserWarning):
     """Rows were computed by another numerics version than this program's."""

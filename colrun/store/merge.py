@@ -16,7 +16,7 @@ from colrun.experiments import get_experiment
 from colrun.store.compact import bring_up_to_date
 from colrun.store.files import LARGEST_RECORD, is_file, is_folder, read_file, read_json
 from colrun.store.generations import tidy
-from colrun.store.index import Done, Watch, failures, publish, read_done, set_aside
+from colrun.store.index import Done, Watch, failures, publish, read_done, refuse_mixing, set_aside
 from colrun.store.join import Piles, row_jobs
 from colrun.store.known import stored_runs, stored_sweeps
 from colrun.store.parts import BrokenPartError, PartIndex, encode, read_index, read_part
@@ -237,6 +237,7 @@ def _add(watch: Watch, table: pa.Table, index: PartIndex) -> int:
 
     def part(known: Done) -> bytes | None:
         nonlocal added
+        refuse_mixing(watch.paths, experiment, (), known)
         left = [known.missing(config, seed, (name,)) is not None for config, seed, name in jobs]
         added = sum(left)
         if not added:
@@ -247,6 +248,7 @@ def _add(watch: Watch, table: pa.Table, index: PartIndex) -> int:
         share = added / table.num_rows
         return encode(kept, replace(described, seconds=index.seconds * share, estimated=index.estimated * share))
 
-    jobs = list(row_jobs(table, get_experiment(index.experiment).key))
+    experiment = get_experiment(index.experiment)
+    jobs = list(row_jobs(table, experiment.key))
     publish(watch, part)
     return added

@@ -1,5 +1,6 @@
 """Where numbers come from: stored once per run, named by every part of it."""
 
+import hashlib
 import importlib.metadata
 import os
 import platform
@@ -51,6 +52,42 @@ def commit() -> dict[str, Any]:
     return {"commit": git("rev-parse", "HEAD"), "clean": None if changed is None else changed == ""}
 
 
+VARIABLES = ("OPENBLAS_CORETYPE", "MKL_CBWR", "ATEN_CPU_CAPABILITY", "NUMBA_CPU_NAME", "NUMBA_CPU_FEATURES")
+"""That choose which instructions libraries use, and with them the last digits."""
+
+
+def bits() -> dict[str, Any]:
+    """What decides the last digits of numbers: the processor and its features, the BLAS, and what overrides them."""
+    return {"cpu": cpu_model(), "features": _features(), "blas": _blas(), "variables": overriding()}
+
+
+def overriding() -> dict[str, str]:
+    return {name: os.environ[name] for name in VARIABLES if os.environ.get(name)}
+
+
+def _features() -> str:
+    """A hash of all that the processor says it can do, as a virtual machine or a container may hide some."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return ""
+    flags = next((line.partition(":")[2].split() for line in lines if line.startswith(("flags", "Features"))), [])
+    return hashlib.blake2b(" ".join(sorted(flags)).encode(), digest_size=8).hexdigest()
+
+
+def _blas() -> str:
+    return " ".join(f"{name} {importlib.metadata.version(name)}" for name in ("numpy", "scipy"))
+
+
+def said_of(facts: dict[str, Any]) -> str:
+    """The bits of a run in words; empty for one that did not keep them."""
+    kept = facts.get("bits")
+    if not isinstance(kept, dict):
+        return ""
+    others = ", ".join(f"{key}={value}" for key, value in sorted(kept.get("variables", {}).items()))
+    return f"{kept.get('cpu')} [{kept.get('features')}], {kept.get('blas')}" + (f", {others}" if others else "")
+
+
 def machine() -> dict[str, Any]:
     """This one, and what is installed on it."""
     return {
@@ -83,6 +120,7 @@ class Run:
             "colrun": __version__,
             **commit(),
             **machine(),
+            "bits": bits(),
             "workers": workers,
             "command": shlex.join(["colrun", *sys.argv[1:]]),
             "experiment": sweep.experiment.name,

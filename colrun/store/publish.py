@@ -5,7 +5,7 @@ from typing import Any
 
 from colrun.estimators import EstimatorName
 from colrun.experiments import Experiment, Row
-from colrun.store.index import Done, Watch, forget_failure, publish
+from colrun.store.index import Done, Watch, forget_failure, publish, refuse_mixing
 from colrun.store.join import group
 from colrun.store.parts import PartIndex, encode, make_table
 from colrun.sweep.plan import Job, Piece, Unit
@@ -30,8 +30,10 @@ def publish_rows(
 ) -> Published:
     """All at once; `seconds` is the work behind them. A failure of such a job is forgotten."""
     outcome = Published()
+    keys = {key for piece, _ in rows for key in piece.estimators}
 
     def part(known: Done) -> bytes | None:
+        refuse_mixing(watch.paths, experiment, keys, known)
         kept: list[Row] = []
         pieces: list[Piece] = []
         done: dict[str, dict[int, list[str]]] = {}

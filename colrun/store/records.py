@@ -63,18 +63,22 @@ def _keys(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(key, str) and ESTIMATOR.fullmatch(key) for key in value)
 
 
+_jobs = _by_name(_by_name(_text))
+
+
 def _extra(value: Any) -> bool:
-    """Of a seal, the folder that follows and estimators that were left out; nothing of any other part."""
-    if not isinstance(value, dict) or not value.keys() <= {"next", "without"}:
+    """Of a seal, the folder that follows and what it leaves out: estimators and jobs; nothing of any other part."""
+    if not isinstance(value, dict) or not value.keys() <= {"next", "without", "removed"}:
         return False
     named = not value or CANDIDATE.fullmatch(str(value.get("next"))) is not None
-    return named and _keys(value.get("without", []))
+    removed = value.get("removed", [])
+    return named and _keys(value.get("without", [])) and isinstance(removed, list) and all(map(_jobs, removed))
 
 
 INDEX: dict[str, Check] = {
     "experiment": _sweep_name,
     "numerics": _count,
-    "done": _by_name(_by_name(_text)),
+    "done": _jobs,
     "rows": _count,
     "diverged": _count,
     "run": _text,
@@ -92,6 +96,7 @@ FACTS: dict[str, Check] = {
     "finished": _text_or_nothing,
     "sweep_file": _text,
     "options": _by_name(_plain_or_list),
+    "bits": _by_name(lambda value: _plain(value) or _by_name(_plain)(value)),
 }
 """Of a run, as far as anything is done with them; other facts are only shown."""
 

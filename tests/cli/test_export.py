@@ -59,4 +59,5 @@ def test_a_broken_part_is_named_in_one_line(tmp_path: Path) -> None:
         capture_output=True, text=True, check=False, env={**os.environ, "PYTHONPATH": str(ROOT)},
     )  # fmt: skip
     (line,) = done.stderr.splitlines()
-    assert line.startswith(f"warning: {part}: cannot be read")
+    assert line.startswith(f"warning: {part.resolve()}: is cut short, or no Parquet file; its rows are left out.")
+    assert done.returncode == 1

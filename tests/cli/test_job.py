@@ -1,12 +1,13 @@
 """`colrun job`."""
 
+import json
 from pathlib import Path
 
 import pytest
 
 from colrun.store.load import load
 from colrun.sweep.seeds import Seeds
-from tests.runs import bits, colrun, refused
+from tests.runs import TINY, bits, colrun, refused, write
 
 pytestmark = pytest.mark.usefixtures("here")
 
@@ -59,9 +60,13 @@ def test_the_list_is_what_is_missing(here: Path) -> None:
     assert colrun("job", "sweep.toml", "--list").stdout == ""
 
 
+FAILURE = {"error": "E", "experiment": "alignment", "parameters": {}, "estimators": ["master-user", "tbptt-3"]}
+FAILURE |= {"run": "", "traceback": ""}
+
+
 def test_failed_jobs_are_listed_on_request(here: Path) -> None:
     job = ids(colrun("job", "sweep.toml", "--list").stdout)[0]
-    (here / "results" / "tiny" / "_failed" / f"{job}.json").write_text("{}")
+    (here / "results" / "tiny" / "_failed" / f"{job}.json").write_text(json.dumps(FAILURE | {"job": job}))
     assert job not in ids(colrun("job", "sweep.toml", "--list").stdout)
     assert job in ids(colrun("job", "sweep.toml", "--list", "--retry-failed").stdout)
 
@@ -92,7 +97,7 @@ def test_units_of_many_seeds_are_cut(here: Path, monkeypatch: pytest.MonkeyPatch
     assert {key: row for key, row in bits(here / "new" / "tiny").items() if key in old} == old
 
 
-@pytest.mark.filterwarnings("always::colrun.store.load.BrokenPartWarning")
+@pytest.mark.filterwarnings("always::colrun.store.load.SetAsideWarning")
 def test_a_broken_part_is_set_aside_and_named(here: Path) -> None:
     before = bits(here / "results" / "tiny")
     victim = sorted((here / "results" / "tiny" / "rows").glob("*.parquet"))[0]
@@ -103,3 +108,12 @@ def test_a_broken_part_is_set_aside_and_named(here: Path) -> None:
     assert f"; it is set aside in {Path('results/tiny/_broken')}, and its jobs are missing." in result.stderr
     assert bits(here / "results" / "tiny") == before
     assert colrun("status", "tiny").exit_code == 0
+
+
+def test_a_job_without_rows_afterwards_is_no_success(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write(tmp_path, TINY)
+    (line, *_) = colrun("job", path, "--list", "--results", tmp_path).stdout.splitlines()
+    monkeypatch.setattr("colrun.store.publish.publish", lambda *_: None)  # as if another process removed the part
+    said = colrun("job", path, line, "--results", tmp_path)
+    assert said.exit_code == 1
+    assert "have no rows in" in said.stderr

@@ -97,3 +97,16 @@ def test_bad_input(tmp_path: Path) -> None:
 
 def test_a_sweep_without_estimators(tmp_path: Path) -> None:
     assert "#SBATCH --time=00:08:00" in colrun("script", "slurm", write(tmp_path, DECAY)).stdout
+
+
+@pytest.mark.parametrize("option", ["--batch-seconds", "--task-minutes"])
+def test_nan_is_no_time(option: str) -> None:
+    engine = "parallel" if option == "--batch-seconds" else "slurm"
+    said = colrun("script", engine, "demo", option, "nan")
+    assert said.exit_code == 2
+    assert "is not a finite number" in said.stderr
+
+
+def test_a_results_folder_that_begins_with_a_plus_is_a_folder() -> None:
+    """GNU Parallel takes a log whose name begins with + for one to append to."""
+    assert "./+x" in colrun("script", "parallel", "demo", "--results", "+x").stdout

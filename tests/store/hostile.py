@@ -15,7 +15,7 @@ from colrun.errors import StoreError
 from colrun.store.load import load_table
 from colrun.store.parts import BrokenPartError, PartIndex, encode, read_part
 from colrun.store.paths import Paths
-from tests.runs import colrun
+from tests.runs import TINY, colrun, write
 
 LIMIT = 120
 """Seconds, generous, after which a command gives no answer."""
@@ -47,6 +47,14 @@ FOLDERS = [
     "_stale",
     "_generations/000001/_gone",
 ]
+
+
+def make(folder: Path) -> set[str]:
+    """Twelve jobs in two parts; returns their rows."""
+    path = write(folder, {**TINY, "seeds": "0:2"})
+    for seed in range(2):
+        assert colrun("sweep", path, "-j", 1, "--seeds", seed, "--out", folder / "out").exit_code == 0
+    return rows_of(folder / "out" / "tiny")
 
 
 class Hostile:

@@ -62,11 +62,17 @@ def test_a_broken_part_is_noticed_named_and_recomputed(paths: Paths, harm: Any, 
     assert "verified" in colrun("status", "tiny", "--results", paths.sweep.parent, "--verify").stdout
 
 
+@pytest.mark.filterwarnings("default::colrun.store.load.BrokenPartWarning")
 def test_compaction_names_the_part_that_is_broken(paths: Paths) -> None:
     truncate(paths.parts()[0])
     name = paths.parts()[0].name
+    for command in (["export", "tiny", "--csv"], ["merge", paths.sweep, "--out", paths.sweep.parent / "other"]):
+        said = colrun(*command, *(["--results", paths.sweep.parent] if command[0] == "export" else []))
+        assert name in said.output
+        assert said.exit_code == 1, "not all that was asked for is there"
     said = colrun("compact", "tiny", "--results", paths.sweep.parent)
     assert name in said.output
+    assert said.exit_code == 1
     assert len(bits(paths.sweep)) == 48
     assert computed(resume(paths)) == 6
 
