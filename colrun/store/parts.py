@@ -5,6 +5,7 @@ import hashlib
 import io
 import json
 import os
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
@@ -12,13 +13,28 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas  # noqa: F401  (pyarrow would import it at its first use of it, and drop an exception of a signal there)
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from colrun.errors import StoreError
 from colrun.experiments import Experiment, Row, get_experiment
 from colrun.experiments.declare import Column
+
+
+class _NoPandas:
+    """pyarrow asks once whether there is pandas, which takes half a second, and drops the exception of a signal that
+    comes meanwhile. Here the answer is no. It asks again for what needs pandas, which imports it first."""
+
+    @staticmethod
+    def find_spec(name: str, path: object = None, target: object = None) -> None:  # noqa: ARG004
+        if name == "pandas":
+            raise ImportError(name)
+
+
+if "pandas" not in sys.modules:
+    sys.meta_path.insert(0, _NoPandas)
+    pa.array([0])
+    sys.meta_path.remove(_NoPandas)
 
 KEY = b"colrun"
 """Of the index, so that a damaged footer is seen without reading any row."""
