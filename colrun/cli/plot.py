@@ -1,14 +1,22 @@
 """`colrun plot`."""
 
+import os
+import warnings
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import click
 
 from colrun.cli.options import FigureName, Known, results_option
-from colrun.drawing import FORMATS, STYLE_NAMES
+from colrun.drawing import FORMATS, STYLE_NAMES, FigureEntry
 from colrun.errors import choose
 from colrun.figures import figures_in, known_figures
 from colrun.output import working
+
+Asked = tuple[str, Path, str, str | None, list[Path]]
+"""A figure, the folder of results, style, metric, and the files to write."""
+MANY = 6
+"""So many figures take longer than starting processes for them."""
 
 
 def _metrics() -> dict[str, None]:
@@ -38,7 +46,7 @@ def command(figures: tuple[str, ...], results: Path, out: Path, formats: str, st
       colrun plot my-sweep
     """
     wanted = dict.fromkeys(choose(part.strip(), FORMATS, "format") for part in formats.split(","))
-    from colrun.store.kept import remembering, where_rows
+    from colrun.store.kept import where_rows
     from colrun.store.known import stored_name
 
     known = figures_in(results)
@@ -51,21 +59,45 @@ def command(figures: tuple[str, ...], results: Path, out: Path, formats: str, st
     if not names:
         click.echo(f"no results to draw in {results}; start with: colrun sweep demo")
         return
-    from colrun.figures.make import make, save
-
-    load = remembering(2)  # figures of one sweep stand side by side
+    asked = [(name, results, style, metric, [out / f"{name}{_suffix(name, known, metric)}.{form}" for form in wanted])
+             for name in names]  # fmt: skip
     said: set[str] = set()
     with working() as say:
-        for number, name in enumerate(names, start=1):
-            say(f"drawing {name}, {number} of {len(names)}")
-            figure, rows = make(name, results, style, metric, load)
-            for line in map(str, rows):
+        say(f"drawing {len(asked)} figure(s)")
+        for number, (lines, targets) in enumerate(_drawn(asked), start=1):
+            say(f"drawing, {number} of {len(asked)} done")
+            for line in lines:
                 if line not in said:
                     click.echo(line, err=True)
                     said.add(line)
-            out.mkdir(parents=True, exist_ok=True)
-            usual = metric is None or metric == known[name].metrics[0]
-            for form in wanted:
-                target = out / f"{name}{'' if usual else f'-{metric}'}.{form}"
-                save(figure, target, style)
+            for target in targets:
                 click.echo(str(target))
+
+
+def _suffix(name: str, known: Mapping[str, FigureEntry], metric: str | None) -> str:
+    return "" if metric in (None, *known[name].metrics[:1]) else f"-{metric}"
+
+
+def _drawn(asked: list[Asked]) -> Iterator[tuple[list[str], list[Path]]]:
+    """In their order; many by several processes."""
+    from colrun.run.local import usable_cores
+
+    if len(asked) < MANY or usable_cores() == 1:
+        from colrun.figures.make import write
+        from colrun.store.kept import remembering
+
+        load = remembering(2)  # figures of one sweep stand side by side
+        yield from ((write(*each, load), each[-1]) for each in asked)
+        return
+    from joblib import Parallel, delayed
+
+    from colrun.figures.elsewhere import write_elsewhere
+    from colrun.run.guard import guard
+
+    workers = Parallel(usable_cores(), return_as="generator", batch_size=1, initializer=guard, initargs=(os.getpid(),))
+    for each, (lines, warned) in zip(
+        asked, workers(delayed(write_elsewhere)(Path.cwd(), *each) for each in asked), strict=True
+    ):
+        for warning in warned:
+            warnings.warn(warning, stacklevel=2)
+        yield lines, each[-1]

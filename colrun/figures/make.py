@@ -98,3 +98,19 @@ def save(figure: Figure, path: Path, style: str = "paper") -> None:
     form = choose(path.suffix.removeprefix("."), FORMATS, "format")
     with matplotlib.rc_context(STYLES[style].rc()), writing(path) as file:
         figure.savefig(file, format=form, dpi=DPI[style], metadata=METADATA[form])
+
+
+def write(
+    name: str,
+    results: Path,
+    style: str,
+    metric: str | None,
+    targets: list[Path],
+    load: Callable[[Rows], "pd.DataFrame"] = Rows.load,
+) -> list[str]:
+    """Draw a figure into files; where its rows were, in words."""
+    figure, rows = make(name, results, style, metric, load)
+    for target in targets:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        save(figure, target, style)
+    return [str(each) for each in rows]

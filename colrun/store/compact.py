@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.compute
 
 from colrun.errors import StoreError
 from colrun.store.files import kind_of
@@ -132,7 +131,9 @@ def _without(paths: Paths, table: pa.Table, index: PartIndex, keys: Collection[s
         target = unique(paths.stale, "plugin" if stale["plugin"].null_count < stale.num_rows else "estimator")
         content = encode(stale, replace(index, rows=stale.num_rows))
         write_atomically(paths, target.with_name(f"{target.name}.parquet"), content)
-    return table.filter(pa.compute.invert(gone))
+    import pyarrow.compute
+
+    return table.filter(pyarrow.compute.invert(gone))
 
 
 def _fill(folder: Path, generation: str, pieces: Iterator[tuple[pa.Table, PartIndex]]) -> int:

@@ -52,6 +52,8 @@ def in_order(table: pa.Table, kinds: set[str]) -> pa.Table:
     key += [name for name in (*ORIGIN, "sweep") if name in table.column_names]
     order = [*(axis.name for axis in experiment.axes), "seed", *key]
     table = table.sort_by([(name, "ascending") for name in ["numerics", *order]])
+    import pandas  # noqa: F401  (see parts.py)
+
     same = table.select(["job", *key]).to_pandas().duplicated()
     return table.filter(pa.array(~same.to_numpy())) if same.any() else table
 

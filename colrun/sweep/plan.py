@@ -1,10 +1,11 @@
 """Plans: the jobs of a sweep, and the units of work into which they are packed.
 
 A **job** is one network: a config and a seed, `<config id>.<seed>`. Its rows are one per estimator, and each estimator
-is done or not on its own. A **unit** is what a worker takes at once and writes as one part: some seconds of work (the
-environment variable COLRUN_UNIT_SECONDS sets another length: tests need many short units). Units are cut from the whole
-plan, whatever is done already, so that two processes with the same sweep cut the same units and seldom do the same job
-twice; what is done is then left out of them.
+is done or not on its own. A **unit** is what a worker takes at once and writes as one part: five seconds of work (the
+environment variable COLRUN_UNIT_SECONDS sets another length: tests need many short units), and less in a sweep of few
+minutes, so that no core waits long for the last unit of another. Units are cut from the whole plan, whatever is done
+already, so that two processes with the same sweep cut the same units and seldom do the same job twice; what is done is
+then left out of them.
 """
 
 import itertools
@@ -31,6 +32,8 @@ def _unit_seconds() -> float:
 
 
 UNIT_SECONDS = _unit_seconds()
+UNITS, SHORTEST = 128, 0.5
+"""A sweep has so many units or more, unless they would be shorter than so many seconds."""
 SORTED_TOGETHER = 4096
 """Configs among which those are found that share what a seed draws."""
 
@@ -162,13 +165,28 @@ def units(
     sweep: Sweep, missing: Missing | None = None, shard: Shard | None = None, skipped: Skipped | None = None
 ) -> Iterator[Unit]:
     """The sweep cut into units, without what is done; only those of a shard, which do not depend on what is done."""
-    return packed(sweep.experiment, entries(sweep, skipped), missing, shard)
+    return packed(sweep.experiment, entries(sweep, skipped), missing, shard, unit_length(sweep))
+
+
+def unit_length(sweep: Sweep) -> float:
+    """Seconds of a unit: by the sweep only, whatever is done."""
+    total = 0.0
+    for entry in entries(sweep):
+        total += len(entry.seeds) * sweep.experiment.seconds(entry.config, entry.estimators)
+        if total >= UNITS * UNIT_SECONDS:
+            return UNIT_SECONDS
+    return min(UNIT_SECONDS, max(SHORTEST, total / UNITS))
 
 
 def packed(
-    experiment: Experiment[Any], every: Iterator[Entry], missing: Missing | None = None, shard: Shard | None = None
+    experiment: Experiment[Any],
+    every: Iterator[Entry],
+    missing: Missing | None = None,
+    shard: Shard | None = None,
+    length: float | None = None,
 ) -> Iterator[Unit]:
     """Entries cut into units, without what is done. What is computed in one call stays in one unit."""
+    length = UNIT_SECONDS if length is None else length
     mine = shard.chooser() if shard else None
     pieces: list[Piece] = []
     seconds = 0.0
@@ -179,7 +197,7 @@ def packed(
                 for entry in several:
                     pieces.append(Piece(entry.config, entry.id, entry.estimators, tuple(batch)))
                     seconds += len(batch) * experiment.seconds(entry.config, entry.estimators)
-                if seconds >= UNIT_SECONDS:
+                if seconds >= length:
                     if mine is None or mine(seconds):
                         yield from _unit(experiment, pieces, missing)
                     pieces, seconds = [], 0.0

@@ -50,6 +50,23 @@ def test_all_formats(made: Path) -> None:
         assert len(content) > 8_000
 
 
+def test_several_processes_draw_the_same_bytes(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = ["stop-gradient", "demo", "columns"]
+    one = colrun("plot", *names, "--results", made, "--out", "one")
+    monkeypatch.setattr("colrun.cli.plot.MANY", 2)
+    monkeypatch.setattr("colrun.run.local.usable_cores", lambda: 2)
+    several = colrun("plot", *names, "--results", made, "--out", "several")
+    assert one.exit_code == several.exit_code == 0
+    assert several.stdout == one.stdout.replace("one/", "several/")
+    assert several.stderr == one.stderr
+    for name in names:
+        assert Path(f"several/{name}.png").read_bytes() == Path(f"one/{name}.png").read_bytes()
+    wrong = colrun("plot", *names, "--results", "nothing", "--out", "wrong")
+    assert wrong.exit_code == 2
+    assert "figure demo has no data in nothing" in wrong.stderr
+    assert not Path("wrong/demo.png").exists()
+
+
 def test_without_a_name_all_that_have_data(made: Path) -> None:
     shutil.copytree(made / "demo", "results/demo", symlinks=True)
     result = colrun("plot", "--out", "figures")

@@ -230,15 +230,27 @@ def test_units_cover_every_job_once_and_are_always_cut_alike(content: dict[str, 
 
 
 def test_units_take_some_seconds_and_never_cut_a_batch() -> None:
-    found = list(units(parse({**MANY, "columns": 20, "width": 50, "seeds": "0:8000"})))
+    sweep = parse({**MANY, "columns": 20, "width": 50, "seeds": "0:8000"})
+    found = list(units(sweep))
     assert len(found) > 3
     experiment = EXPERIMENTS["alignment"]
+    length = plan.unit_length(sweep)
     for unit in found[:-1]:
-        assert plan.UNIT_SECONDS <= unit.seconds < 3 * plan.UNIT_SECONDS
+        assert length <= unit.seconds < 3 * length
     batches = [
         (piece.id, piece.seeds[0] // experiment.batch_size(piece.config)) for unit in found for piece in unit.pieces
     ]
     assert len(set(batches)) == len(batches)
+
+
+def test_a_short_sweep_has_short_units_and_a_long_one_those_of_five_seconds() -> None:
+    """So that with two workers none waits longer for the last unit than a fiftieth of what the sweep takes."""
+    shape = {**MANY, "columns": 20, "width": 50}
+    lengths = [plan.unit_length(parse({**shape, "seeds": f"0:{number}"})) for number in (100, 30_000, 1_000_000)]
+    assert lengths[0] == plan.SHORTEST < lengths[1] < lengths[2] == plan.UNIT_SECONDS
+    sweep = parse({**shape, "seeds": "0:30000"})
+    seconds = [unit.seconds for unit in units(sweep)]
+    assert max(seconds) < sum(seconds) / 50
 
 
 def test_units_leave_out_what_is_done_and_keep_their_cuts() -> None:

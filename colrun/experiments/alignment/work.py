@@ -23,7 +23,7 @@ PRICES: dict[str, float] = {
 }
 """Seconds for each unit of `counts`, in float32: as fitted, times 1.08, by which whole sweeps took longer."""
 GROUPS = "master-user-groups"
-GROUPS_SECONDS = 5.0e-11
+GROUPS_SECONDS = 1.2e-11
 """For each number that master-user-groups goes through: one backward pass per state over all steps."""
 FLOAT64 = 1.9
 """How much longer float64 takes."""
@@ -79,7 +79,7 @@ def _noise_seconds(config: MeasuredConfig, family: str) -> float:
     else:
         numbers = inputs + draws * T * C * (2 * T * W + W * W + G * C * W)
         elements = draws * T * C * (4 * W + T * (2 + 2 * G))
-        found = 0.023 / batch + draws * 2.3e-4 + numbers * 4.6e-11 + elements * 1.7e-9
+        found = 0.011 / batch + draws * 1.1e-4 + numbers * 2.2e-11 + elements * 8.0e-10
     return found * (FLOAT64 if config.dtype == "float64" else 1.0)
 
 

@@ -41,9 +41,9 @@ def fit_exponents(frame: pd.DataFrame) -> pd.DataFrame:
         varied = GROWN[axis]
         fixed = [name for name in known if name != varied]
         for key, group in frame.groupby(fixed, dropna=False, sort=True):
-            means = group.groupby(varied)[["parameters", *QUANTITIES]].mean()
-            if len(means) < LEAST_POINTS:
+            if group[varied].nunique() < LEAST_POINTS:
                 continue
+            means = group.groupby(varied)[["parameters", *QUANTITIES]].mean()
             x = (means["parameters"] if axis == "parameters" else means.index.to_series()).to_numpy(dtype=float)
             same = dict(zip(fixed, key, strict=True)) | {varied: None}
             common = {name: same.get(name) for name in (*NAME, *SETTING)} | {"axis": axis, "points": len(means)}
