@@ -4,7 +4,7 @@
 #              and draw figures                 make fig-NAME      one figure and the sweeps it needs
 # make paper   all sweeps, figures, claims and  make keep          results/ → results/paper/, which the repository keeps
 #              the report                       make scripts       rewrite those in scripts/
-# make clean   remove .venv and caches
+# make clean   remove .venv and caches         make bench         speed against two references, the peak and JAX
 PYTHON    ?= python3
 PIP_FLAGS ?=
 BIN       := .venv/bin
@@ -17,7 +17,7 @@ SWEEPS    := $(filter-out demo,$(basename $(notdir $(sort $(wildcard sweeps/*.to
 GRIDS     := rnn-grid meta-grid
 FORMATS   ?= png,pdf,svg
 
-.PHONY: setup figures paper keep scripts lint test test-cluster test-lanes soak clean
+.PHONY: setup bench figures paper keep scripts lint test test-cluster test-lanes soak clean
 setup: .venv/installed
 
 .venv/installed: pyproject.toml constraints.txt
@@ -37,6 +37,12 @@ paper: setup
 	$(BIN)/colrun plot --format $(FORMATS)
 	$(BIN)/colrun claims
 	$(BIN)/colrun report
+
+# One core, some minutes; jax is installed for it alone.
+bench: setup
+	$(BIN)/pip install --quiet --disable-pip-version-check $(PIP_FLAGS) -c constraints.txt -e '.[bench]'
+	$(BIN)/python -m benchmarks.against_jax
+	$(BIN)/colrun bench
 
 # A figure shows the sweep of its name, but for these.
 SWEEPS_OF_rnn-alignment-seeds  := rnn-alignment
