@@ -5,7 +5,7 @@
 # make beyond  those of questions that the      make keep          results/ → results/paper/, which the repository keeps
 #              paper does not ask               make scripts       rewrite those in scripts/
 # make paper   all of it and the grids of       make clean         remove .venv and caches
-#              shapes, claims and the report
+#              shapes, claims and the report    make bench         speed against two references, the peak and JAX
 PYTHON    ?= python3
 PIP_FLAGS ?=
 BIN       := .venv/bin
@@ -20,7 +20,7 @@ DRAWINGS  := columns stop-gradient
 BEYOND    := cost estimators tradeoff grouping learning
 FORMATS   ?= png,pdf,svg
 
-.PHONY: setup figures beyond paper keep scripts lint test test-cluster test-lanes soak clean
+.PHONY: setup bench figures beyond paper keep scripts lint test test-cluster test-lanes soak clean
 setup: .venv/installed
 
 .venv/installed: pyproject.toml constraints.txt
@@ -44,6 +44,12 @@ paper: setup
 	$(BIN)/colrun plot --format $(FORMATS)
 	$(BIN)/colrun claims
 	$(BIN)/colrun report
+
+# One core, some minutes; jax is installed for it alone.
+bench: setup
+	$(BIN)/pip install --quiet --disable-pip-version-check $(PIP_FLAGS) -c constraints.txt -e '.[bench]'
+	$(BIN)/python -m benchmarks.against_jax
+	$(BIN)/colrun bench
 
 # A figure shows the sweep of its name, but for these.
 SWEEPS_OF_rnn-alignment-seeds  := rnn-alignment

@@ -24,6 +24,7 @@ CODE = Path(os.environ.get("COLRUN_CODE", ROOT)) / "colrun"
 LAYERS = (
     ("errors",),
     ("output", "streams", "compiling", "quality"),
+    ("sfc64",),
     ("tasks",),
     ("networks",),
     ("engine", "lanes"),
@@ -119,7 +120,7 @@ class Call:
             yield from call.lines(depth + 1, (*above, self.package))
 
 
-def walk(quiet: tuple[str, ...] = LAYERS[0] + LAYERS[1]) -> Call:
+def walk(quiet: tuple[str, ...] = LAYERS[0] + LAYERS[1] + LAYERS[2]) -> Call:
     """The calls between packages while one job goes from its sweep file to its rows, without the two lowest layers."""
     from colrun.cli import main
 

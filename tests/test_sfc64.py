@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from colrun import sfc64
-from colrun.engine.batch import Features
+from colrun.engine.features import Features
 from colrun.networks.architecture import Architecture
 from colrun.networks.draw import draw_numbers, draw_weights
 from colrun.networks.lateral import FEW

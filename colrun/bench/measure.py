@@ -1,5 +1,6 @@
 """What `colrun bench` measures, all in one run on one core."""
 
+import itertools
 import resource
 import time
 from collections.abc import Callable
@@ -15,6 +16,7 @@ from colrun.bench.vectorised import measure_vectorised
 from colrun.engine.batch import Batch
 from colrun.engine.contract import Crossing, compared
 from colrun.engine.forms import FastForm
+from colrun.engine.laterals import laterals_of
 from colrun.engine.measure import by_form, measure
 from colrun.engine.run import Run
 from colrun.estimators import EstimatorName, fast_forms
@@ -22,6 +24,8 @@ from colrun.experiments.network import networks_per_batch
 from colrun.networks.architecture import Architecture
 from colrun.networks.columnar import build
 from colrun.testbed import DTYPES, sequence
+
+_BATCHES = itertools.count()
 
 
 @dataclass(frozen=True)
@@ -41,8 +45,9 @@ class Work:
         return networks_per_batch(shape.columns, shape.width)
 
     def draw(self) -> Batch:
-        """A batch; seeds vary so that nothing is served from memory."""
-        return Batch.draw(self.architecture, tuple(range(self.block)), self.steps, self.dtype)
+        """A batch of other seeds each time, so that nothing is known from before."""
+        first = next(_BATCHES) * self.block
+        return Batch.draw(self.architecture, tuple(range(first, first + self.block)), self.steps, self.dtype)
 
 
 def cpu_seconds(function: Callable[[], Any], least: float = 0.3, most: int = 200) -> float:
@@ -69,7 +74,7 @@ def peak(dtype: str) -> float:
 
 
 def engine_seconds(work: Work, least: float = 1.0) -> float:
-    """CPU time per network, weights and data already drawn: sweeps share those over levels and step sizes."""
+    """CPU time per network, from drawing on, as of a sweep's first level; further levels and step sizes share draws."""
     return cpu_seconds(lambda: measure(work.draw(), fast_forms(work.names), work.step_size), least) / work.block
 
 
@@ -86,7 +91,7 @@ def stages(work: Work) -> dict[str, float]:
 
     truth, credits = run.adjoint(work.steps), all_credits()
     found = {
-        "masks": cpu_seconds(work.draw),
+        "drawing": cpu_seconds(lambda: laterals_of(work.draw())),
         "forward and Jacobian": cpu_seconds(lambda: Run(batch, work.step_size)),
         "credits": cpu_seconds(lambda: (run.adjoint(work.steps), all_credits())),
         "gradients and metrics": cpu_seconds(lambda: compared(run, truth, credits)),
@@ -99,17 +104,6 @@ def first_call_seconds(work: Work) -> float:
     started = time.perf_counter()
     measure(work.draw(), fast_forms(work.names), work.step_size)
     return time.perf_counter() - started
-
-
-def drawing_seconds(work: Work) -> float:
-    """CPU time per network of drawing weights, numbers and data."""
-    from colrun.engine import batch
-
-    def draw() -> None:
-        batch._drawn.cache_clear()
-        work.draw()
-
-    return cpu_seconds(draw) / work.block
 
 
 def reference_seconds(work: Work, which: str) -> float:
@@ -141,4 +135,10 @@ def peak_memory() -> float:
 
 def share_of_peak(work: Work, seconds: float, machine: float) -> float:
     """Of the least operations needed, per second, against the machine's peak."""
-    return operations(work.architecture, work.steps, len(work.names) + 1) / seconds / machine
+    return operations(work.architecture, work.steps, gradients_of(work)) / seconds / machine
+
+
+def gradients_of(work: Work) -> float:
+    """How many there are, the truth included; of a window that is long enough only the steps that it does not cover."""
+    windows = (min(name.window or 0, work.steps) if name.family == "tbptt" else 0 for name in work.names)
+    return 1 + sum(1 - window / work.steps if 4 * window >= work.steps else 1.0 for window in windows)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from colrun.networks.architecture import Architecture
 from colrun.networks.cells import CELLS
+from colrun.networks.lateral import FEW
 
 
 @dataclass(frozen=True)
@@ -35,11 +36,13 @@ class Weights:
         )
 
 
-def operations(architecture: Architecture, steps: int, gradients: int) -> float:
+def operations(architecture: Architecture, steps: int, gradients: float) -> float:
     """Of one network with so many gradients, the truth included."""
     n = Weights.of(architecture)
     forward = n.first + n.second + n.lateral + n.recurrent
     jacobian = n.second + n.lateral if architecture.sees_own_state else 0.0  # one tangent per column, then U
-    back = n.lateral + n.second  # credit of features, then of the first layer
+    # Credit of features, then of the first layer: where laterals are few all gradients share that, once for each gate.
+    listed = architecture.survival < FEW
+    back = gradients * n.lateral + (len(CELLS[architecture.cell].gates) if listed else gradients) * n.second
     gradient = n.first + n.second + n.lateral + n.recurrent
-    return 2.0 * steps * (forward + jacobian + gradients * (back + gradient))
+    return 2.0 * steps * (forward + jacobian + back + gradients * gradient)

@@ -8,10 +8,10 @@ import torch
 from colrun import __version__
 from colrun.bench.measure import (
     Work,
-    drawing_seconds,
     engine_seconds,
     exponent,
     first_call_seconds,
+    gradients_of,
     peak,
     peak_memory,
     reference_seconds,
@@ -56,12 +56,11 @@ def measure_all(
             "networks_per_batch": work.block,
         },
         "peak_operations_per_second": machine,
-        "operations_per_network": operations(architecture, steps, len(names) + 1),
+        "operations_per_network": operations(architecture, steps, gradients_of(work)),
         "engine_seconds_per_network": seconds,
         "networks_per_second": 1 / seconds,
         "share_of_peak": share_of_peak(work, seconds, machine),
         "first_batch_seconds": warm_up,
-        "drawing_seconds_per_network": drawing_seconds(work),
         "stages_seconds_per_network": stages(work),
         "peak_memory_bytes": memory,
     }

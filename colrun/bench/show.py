@@ -14,7 +14,7 @@ def lines(found: dict[str, Any]) -> Iterator[str]:
     )
     yield ""
     taken, rate = found["engine_seconds_per_network"], found["networks_per_second"]
-    yield f"engine       {_time(taken)} per network, {rate:.0f} a second"
+    yield f"engine       {_time(taken)} per network from drawing on, {rate:.0f} a second"
     for which in ("vectorised", "plain"):
         if f"{which}_ratio" in found:
             taken, ratio = found[f"{which}_seconds_per_network"], found[f"{which}_ratio"]
@@ -24,7 +24,6 @@ def lines(found: dict[str, Any]) -> Iterator[str]:
         f"{found['share_of_peak']:.1%} of it ({found['operations_per_network'] / 1e6:.0f} MFLOP per network)"
     )
     yield f"first batch  {found['first_batch_seconds']:.2f} s, compiling or loading the kernels included"
-    yield f"drawing      {_time(found['drawing_seconds_per_network'])} per network, once for all levels and step sizes"
     yield f"memory       {found['peak_memory_bytes'] / 1e6:.0f} MB at most"
     yield ""
     yield "time per network by stage:"

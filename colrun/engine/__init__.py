@@ -2,14 +2,16 @@
 
 In reading order:
 
-    batch, laterals     networks of one architecture, stacked, with the sequences they are shown; U as kernels take it
+    features, batch     networks of one architecture, stacked, with the sequences they are shown
+    laterals            U as kernels take it
     cells, forward      the state updates, and the run through all steps
     jacobian, adjoint   J(t) = ∂s(t)/∂s(t-1) of every step, and the exact adjoint that it gives: the truth's credit
     run                 a batch run forward, with all that credits need
     grams               inner products of what weights multiply, for estimators that need norms of θ-sized sums
     forms               what an estimator's fast form offers: a credit
-    columns, contract   from credits to gradients,
+    columns, kept       from credits to gradients,
     sums, compare       or straight to the sums behind the metrics, column by column
+    contract            both, as the rest of the engine asks for them
     metrics             how good an estimate is
     measure             a batch in, gradients or metrics of every estimator out
 

@@ -1,4 +1,4 @@
-"""All gradients of a batch, kept (`gradients`) or compared with the first of them column by column (`compare`).
+"""All gradients of a batch, compared with the first of them column by column.
 
 E credits of states, (E, N, T, S·C), whether each crosses columns, and the partials by_a, by_r (N, T, S, G, C) that make
 them credits of U f + q and of R h(t-1): a, r (G·C, T) of one network. `x` is (N, T, inputs), `h_tm1` (N, T, C),
@@ -17,6 +17,8 @@ FIRST, SECOND, OWN, LATERAL, RECURRENT = range(5)
 GROUPS = 5
 ROWS = 48
 """Columns are taken together up to so many units."""
+TILE = 12
+"""Rows of a product are computed in tiles of 4, 6 or 12; rows of another tile get the same bits wherever they stand."""
 
 
 @kernel
@@ -46,6 +48,67 @@ def forget_others(inputs: int, columns: int, most: int, W: int, first: Array) ->
 
 
 @kernel
+def differing(one: Array, other: Array) -> int:
+    """The step after the last in which two credits (T, P) differ."""
+    T, P = one.shape
+    for t in range(T - 1, -1, -1):
+        for p in range(P):
+            if one[t, p] != other[t, p]:
+                return t + 1
+    return 0
+
+
+@kernel
+def enter_gates(
+    credits: Array, by_a: Array, by_r: Array, crosses: Array, known: Array, gates: Array, n: int,
+    a: Array, r: Array, steps: Array, onto: Array,
+) -> None:  # fmt: skip
+    """Credits of what enters the gates of network n: a, r (E, G·C·T) hold (G·C, steps) of each.
+
+    A credit that is the truth's in a quarter of the steps or more, the last ones, becomes its difference to it, `onto`
+    which the truth's gradient is added: a window of T-BPTT then costs as much as the steps that it does not cover.
+    """
+    E, _, T, P = credits.shape
+    GC = a.shape[1] // T
+    difference = np.empty((T, P), credits.dtype)
+    for e in range(E):
+        steps[e], onto[e] = T, False
+        if known[e] >= 0:
+            column.turn(gates[known[e], 0, n], a[e].reshape(GC, T))
+            column.turn(gates[known[e], 1, n], r[e].reshape(GC, T))
+            continue
+        states = credits[e, n]
+        if e > 0 and crosses[e]:
+            different = differing(credits[0, n], states)
+            if 4 * different <= 3 * T:
+                steps[e], onto[e] = different, True
+                for t in range(different):
+                    for p in range(P):
+                        difference[t, p] = states[t, p] - credits[0, n, t, p]
+                states = difference
+        count = GC * steps[e]
+        column.credit_of_gates(states, by_a[n], a[e, :count].reshape(GC, steps[e]))
+        column.credit_of_gates(states, by_r[n], r[e, :count].reshape(GC, steps[e]))
+
+
+@kernel
+def credit_of_column(
+    a: Array, e: int, crosses: Array, known: Array, layers: Array, laterals: Laterals, n: int, j: int,
+    f: Array, z: Array, B: Array, own: column.Own, units: column.Units, number: int, second: Array, first: Array,
+) -> None:  # fmt: skip
+    """Credits of both layers of column j, (W, steps) each: f, z (W, T) are turned."""
+    if known[e] >= 0:
+        second[:] = layers[known[e], 0, n, j]
+        first[:] = layers[known[e], 1, n, j]
+    elif laterals.listed:
+        column.credit_of_layers(a, crosses[e], laterals, n, j, f, z, B, own, units, number, second, first)
+    else:
+        column.credit_of_features(a, crosses[e], laterals, n, j, f, second)
+        column.product(B.T, second, first)
+        column.mask(first, z)
+
+
+@kernel
 def compare(
     credits: Array, by_a: Array, by_r: Array, crosses: Array, known: Array, gates: Array, layers: Array,
     laterals: Laterals, R_exists: Array,
@@ -57,33 +120,36 @@ def compare(
     Where `known` is not -1 it is the place of a credit of pre-activations in `gates`, (K, 2, N, T, G·C), a and r, and
     in `layers`, (K, 2, N, C, W, T), second and first; what `credits` holds in its place is not read.
 
-    Narrow columns are taken several at a time, as a product of few rows takes longer per row. How many is a matter of
-    the shape alone, so that an estimate does not depend on which others there are.
+    A product of few rows takes longer per row. So narrow columns are taken several at a time, which is a matter of the
+    shape alone, and credits of all steps are multiplied together: each has whole tiles of rows, so that an estimate
+    does not depend on which others there are.
     """
     E, N, T, _ = credits.shape
     inputs, C, W, G = x.shape[2], f.shape[1], f.shape[3], by_a.shape[3]
-    GC = G * C
-    a, r = np.empty((E, GC, T), f.dtype), np.empty((E, GC, T), f.dtype)
+    GC, dtype = G * C, f.dtype
+    a, r = np.empty((E, GC * T), dtype), np.empty((E, GC * T), dtype)
+    steps, onto = np.empty(E, np.int64), np.empty(E, np.bool_)
     most = min(max(ROWS // W, 1), C)
-    K = inputs + (most if stateful else 0) + 1
-    seen, rooms = np.empty((T, K), f.dtype), np.empty((4, most * W, T), f.dtype)
-    second_credit, first_credit, f_turned, z_turned = rooms[0], rooms[1], rooms[2], rooms[3]
+    rows, K = (most * W + TILE - 1) // TILE * TILE, inputs + (most if stateful else 0) + 1
+    seen, turned = np.empty((T, K), dtype), np.empty((2, most * W, T), dtype)
+    f_turned, z_turned = turned[0], turned[1]
+    through_own = column.Own(np.empty((G, most * W, T), dtype), np.empty((G, most * W, T), dtype))
+    units = column.Units(
+        np.empty(most, np.int64), np.empty((most, W), np.int64), np.empty((most, W, W), dtype),
+        np.empty(W * T, dtype), np.empty(W * T, dtype),
+    )  # fmt: skip
+    # Of all credits over all steps, and of one over fewer: the last place.
+    second_credit, first_credit = np.zeros((E + 1, rows, T), dtype), np.zeros((E + 1, rows, T), dtype)
+    first, second = np.empty((E + 1, rows, K), dtype), np.empty((E + 1, rows, W + 1), dtype)
     # Each twice: for the truth, which stays while the estimates go by, and for one estimate.
-    first, second = np.empty((2, most * W, K), f.dtype), np.empty((2, most * W, W + 1), f.dtype)
-    own, whole = np.empty((2, most * G, W), f.dtype), np.empty((2, most * GC, W), f.dtype)
-    listed = np.empty((2, np.max(laterals.starts[:, C] - laterals.starts[:, 0])), f.dtype)
-    recurrent, bias = np.empty((2, GC, C), f.dtype), np.empty((2, GC), f.dtype)
-    flat_first, flat_second = first.reshape(2, most * W * K), second.reshape(2, most * W * (W + 1))
+    own, whole = np.empty((2, most * G, W), dtype), np.empty((2, most * GC, W), dtype)
+    listed = np.empty((2, np.max(laterals.starts[:, C] - laterals.starts[:, 0])), dtype)
+    recurrent, bias = np.empty((2, GC, C), dtype), np.empty((2, GC), dtype)
+    flat_first, flat_second = first.reshape(E + 1, rows * K), second.reshape(E + 1, rows * (W + 1))
     flat_own, flat_whole = own.reshape(2, most * G * W), whole.reshape(2, most * GC * W)
-    flat_recurrent, flat_credit, flat_z = recurrent.reshape(2, GC * C), first_credit.reshape(-1), z_turned.reshape(-1)
+    flat_recurrent = recurrent.reshape(2, GC * C)
     for n in range(N):
-        for e in range(E):
-            if known[e] >= 0:
-                column.turn(gates[known[e], 0, n], a[e])
-                column.turn(gates[known[e], 1, n], r[e])
-            else:
-                column.credit_of_gates(credits[e, n], by_a[n], a[e])
-                column.credit_of_gates(credits[e, n], by_r[n], r[e])
+        enter_gates(credits, by_a, by_r, crosses, known, gates, n, a, r, steps, onto)
         for start in range(0, C, most):
             stop = min(start + most, C)
             columns = stop - start
@@ -92,17 +158,48 @@ def compare(
                 here = slice((j - start) * W, (j - start + 1) * W)
                 column.turn(f[n, j], f_turned[here])
                 column.turn(z[n, j], z_turned[here])
+                if laterals.listed:
+                    column.through_own(laterals, n, j, f_turned[here], z_turned[here], B[n, j], through_own, j - start)
+                    column.gather_units(laterals, n, j, B[n, j], units, j - start)
+            together = 0
             for e in range(E):
-                one, a_e = min(e, 1), a[e]
+                if onto[e]:
+                    continue
                 for j in range(start, stop):
                     here = slice((j - start) * W, (j - start + 1) * W)
-                    if known[e] >= 0:
-                        np.dot(layers[known[e], 0, n, j], z[n, j], second[one, here])
-                        first_credit[here] = layers[known[e], 1, n, j]
-                    else:
-                        column.credit_of_features(a_e, crosses[e], laterals, n, j, f_turned[here], second_credit[here])
-                        np.dot(second_credit[here], z[n, j], second[one, here])
-                        np.dot(B[n, j].T, second_credit[here], first_credit[here])
+                    credit_of_column(
+                        a[e].reshape(GC, T), e, crosses, known, layers, laterals, n, j, f_turned[here], z_turned[here],
+                        B[n, j], through_own, units, j - start, second_credit[together, here],
+                        first_credit[together, here],
+                    )  # fmt: skip
+                    if most > 1:
+                        np.dot(second_credit[together, here], z[n, j], second[together, here])
+                together += 1
+            joined = together * rows
+            if most == 1:
+                np.dot(
+                    second_credit.reshape(-1, T)[:joined], z[n, start], second.reshape(-1, W + 1)[:joined]
+                )  # fmt: skip
+            np.dot(first_credit.reshape(-1, T)[:joined], seen, first.reshape(-1, K)[:joined])
+            place = 0
+            for e in range(E):
+                one, Te, at = min(e, 1), steps[e], E if onto[e] else place
+                a_e = a[e, : GC * Te].reshape(GC, Te)
+                if onto[e]:
+                    short_second = second_credit[E].reshape(-1)[: columns * W * Te].reshape(columns * W, Te)
+                    short_first = first_credit[E].reshape(-1)[: columns * W * Te].reshape(columns * W, Te)
+                    for j in range(start, stop):
+                        here = slice((j - start) * W, (j - start + 1) * W)
+                        credit_of_column(
+                            a_e, e, crosses, known, layers, laterals, n, j, f_turned[here], z_turned[here], B[n, j],
+                            through_own, units, j - start, short_second[here], short_first[here],
+                        )  # fmt: skip
+                        column.product(short_second[here], z[n, j][:Te], second[E, here])
+                    column.product(short_first, seen[:Te], first[E, : columns * W])
+                else:
+                    place += 1
+                for j in range(start, stop):
+                    here = slice((j - start) * W, (j - start + 1) * W)
                     if laterals.listed:
                         column.gradient_of_own(
                             a_e, j, C, f_turned[here], own[one, (j - start) * G : (j - start + 1) * G]
@@ -111,73 +208,33 @@ def compare(
                         column.gradient_of_listed(a_e, laterals, n, j, f_turned[here], listed[one, begin:])
                     else:
                         column.gradient_of_whole(
-                            a_e, laterals, n, j, f[n, j], whole[one, (j - start) * GC : (j - start + 1) * GC]
+                            a_e, laterals, n, j, f[n, j][:Te], whole[one, (j - start) * GC : (j - start + 1) * GC]
                         )
-                if known[e] < 0:
-                    column.mask(flat_credit, flat_z, columns * W * T)
-                np.dot(first_credit[: columns * W], seen, first[one, : columns * W])
                 if stateful and most > 1:
-                    forget_others(inputs, columns, most, W, first[one])
-                sums.add(flat_first, 0, columns * W * K, threshold, of_truth, of_estimates, n, e, FIRST)
-                sums.add(flat_second, 0, columns * W * (W + 1), threshold, of_truth, of_estimates, n, e, SECOND)
+                    forget_others(inputs, columns, most, W, first[at])
+                add = onto[e]
+                sums.add(flat_first, at, 0, columns * W * K, add, threshold, of_truth, of_estimates, n, e, FIRST)
+                sums.add(
+                    flat_second, at, 0, columns * W * (W + 1), add, threshold, of_truth, of_estimates, n, e, SECOND
+                )
                 if laterals.listed:
                     count = laterals.starts[n, stop] - laterals.starts[n, start]
-                    sums.add(flat_own, 0, columns * G * W, threshold, of_truth, of_estimates, n, e, OWN)
-                    sums.add(listed, 0, count, threshold, of_truth, of_estimates, n, e, LATERAL)
+                    sums.add(flat_own, one, 0, columns * G * W, add, threshold, of_truth, of_estimates, n, e, OWN)
+                    sums.add(listed, one, 0, count, add, threshold, of_truth, of_estimates, n, e, LATERAL)
                     continue
                 for j in range(start, stop):
                     for g in range(G):
                         begin = ((j - start) * GC + g * C) * W
                         ours, end = begin + j * W, begin + C * W
-                        sums.add(flat_whole, begin, ours, threshold, of_truth, of_estimates, n, e, LATERAL)
-                        sums.add(flat_whole, ours, ours + W, threshold, of_truth, of_estimates, n, e, OWN)
-                        sums.add(flat_whole, ours + W, end, threshold, of_truth, of_estimates, n, e, LATERAL)
+                        sums.add(flat_whole, one, begin, ours, add, threshold, of_truth, of_estimates, n, e, LATERAL)
+                        sums.add(flat_whole, one, ours, ours + W, add, threshold, of_truth, of_estimates, n, e, OWN)
+                        sums.add(flat_whole, one, ours + W, end, add, threshold, of_truth, of_estimates, n, e, LATERAL)
         for e in range(E):
-            one = min(e, 1)
+            one, Te = min(e, 1), steps[e]
             if linked:
-                column.gradient_of_recurrence(r[e], h_tm1[n], R_exists[n], recurrent[one])
-                sums.add(flat_recurrent, 0, GC * C, threshold, of_truth, of_estimates, n, e, RECURRENT)
+                r_e = r[e, : GC * Te].reshape(GC, Te)
+                column.gradient_of_recurrence(r_e, h_tm1[n][:Te], R_exists[n], recurrent[one])
+                sums.add(flat_recurrent, one, 0, GC * C, onto[e], threshold, of_truth, of_estimates, n, e, RECURRENT)
             if biased:
-                column.gradient_of_bias(a[e], bias[one])
-                sums.add(bias, 0, GC, threshold, of_truth, of_estimates, n, e, OWN)
-
-
-@kernel
-def gradients(
-    credits: Array, by_a: Array, by_r: Array, crosses: bool, laterals: Laterals, R_exists: Array,
-    linked: bool, stateful: bool, x: Array, h_tm1: Array, z: Array, f: Array, B: Array,
-    first: Array, second: Array, U: Array, R: Array, q: Array,
-) -> None:  # fmt: skip
-    """Of one credit, (N, T, S·C): first (N, C, W, …), second (N, C, W, W+1), U (N, C, G·C, W) by source column
-    with zeros on entry, R (N, G·C, C), q (N, G·C)."""
-    N, T, _ = credits.shape
-    C, W, G = f.shape[1], f.shape[3], by_a.shape[3]
-    a, r = np.empty((G * C, T), f.dtype), np.empty((G * C, T), f.dtype)
-    seen, rooms = np.empty((T, first.shape[3]), f.dtype), np.empty((4, W, T), f.dtype)
-    second_credit, first_credit, f_turned, z_turned = rooms[0], rooms[1], rooms[2], rooms[3]
-    own, listed = np.empty((G, W), f.dtype), np.empty(laterals.value.size, f.dtype)
-    for n in range(N):
-        column.credit_of_gates(credits[n], by_a[n], a)
-        column.credit_of_gates(credits[n], by_r[n], r)
-        for j in range(C):
-            see(x[n], h_tm1[n], j, j + 1, stateful, seen)
-            column.turn(f[n, j], f_turned)
-            column.turn(z[n, j], z_turned)
-            column.credit_of_features(a, crosses, laterals, n, j, f_turned, second_credit)
-            np.dot(second_credit, z[n, j], second[n, j])
-            np.dot(B[n, j].T, second_credit, first_credit)
-            column.mask(first_credit.reshape(-1), z_turned.reshape(-1), W * T)
-            np.dot(first_credit, seen, first[n, j])
-            if not laterals.listed:
-                column.gradient_of_whole(a, laterals, n, j, f[n, j], U[n, j])
-                continue
-            column.gradient_of_own(a, j, C, f_turned, own)
-            column.gradient_of_listed(a, laterals, n, j, f_turned, listed)
-            for g in range(G):
-                U[n, j, g * C + j] = own[g]
-            start = laterals.starts[n, j]
-            for m in range(start, laterals.starts[n, j + 1]):
-                U[n, j, laterals.gate[m] * C + laterals.to[m], laterals.unit[m]] = listed[m - start]
-        if linked:
-            column.gradient_of_recurrence(r, h_tm1[n], R_exists[n], R[n])
-        column.gradient_of_bias(a, q[n])
+                column.gradient_of_bias(a[e, : GC * Te].reshape(GC, Te), bias[one])
+                sums.add(bias, one, 0, GC, onto[e], threshold, of_truth, of_estimates, n, e, OWN)

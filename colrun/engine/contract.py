@@ -3,7 +3,7 @@
 import numpy as np
 
 from colrun.compiling import Array
-from colrun.engine import compare, sums
+from colrun.engine import compare, kept, sums
 from colrun.engine.forms import Credit, Gradients, PreactivationCredit
 from colrun.engine.laterals import from_source
 from colrun.engine.metrics import RELEASED_THRESHOLD
@@ -25,7 +25,7 @@ def gradient(run: Run, credit: Credit, crosses: bool) -> Gradients:
     first, second = np.empty((N, C, W, inputs + run.stateful + 1), dtype), np.empty((N, C, W, W + 1), dtype)
     U, R, q = np.zeros((N, C, G * C, W), dtype), np.empty((N, G * C, C), dtype), np.empty((N, G * C), dtype)
     by_a, by_r, _ = run.partials
-    compare.gradients(
+    kept.gradients(
         np.ascontiguousarray(credit).reshape(N, T, -1), by_a, by_r, crosses, run.laterals, _R_exists(run),
         run.linked, run.stateful, shared.x, run.h_tm1, run.z, run.f, shared.B, first, second, U, R, q,
     )  # fmt: skip

@@ -56,7 +56,7 @@ def measure(
     `draws` are those of stochastic estimators; `by_group` adds metrics of every group of weights.
     """
     run = Run(batch, step_size)
-    truth = run.adjoint(run.shape[1])
+    truth = run.truth
     known: Gradients = {}
     found: dict[Name, Metrics] = {}
     credits: dict[Name, Crossing] = {}

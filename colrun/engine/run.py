@@ -116,6 +116,11 @@ class Run:
         """Inner products of what weights multiply, step against step."""
         return input_grams(self)
 
+    @cached_property
+    def truth(self) -> Array:
+        """The exact credit of states."""
+        return self.adjoint(self.shape[1])
+
     def adjoint(self, block: int) -> Array:
         """The exact credit of states, (N, T, P), of losses within the same block of `block` steps from the first."""
         out = np.empty(self.shape, self.h.dtype)

@@ -12,12 +12,12 @@ TRUTH, ESTIMATE = 3, 6
 
 
 @kernel
-def of_truth(pair: Array, begin: int, end: int, sums: Array, n: int, group: int) -> None:
-    """Add those of pair[0] from `begin` to `end` to sums[n, group]."""
+def of_truth(given: Array, begin: int, end: int, sums: Array, n: int, group: int) -> None:
+    """Add those of given[0] from `begin` to `end` to sums[n, group]."""
     nonzero = np.int64(0)
     size = gg = 0.0
     for k in range(begin, end):
-        g = np.float64(pair[0, k])
+        g = np.float64(given[0, k])
         nonzero += g != 0.0
         size += abs(g)
         gg += g * g
@@ -27,17 +27,22 @@ def of_truth(pair: Array, begin: int, end: int, sums: Array, n: int, group: int)
 
 
 @kernel
-def of_estimate(pair: Array, begin: int, end: int, threshold: float, sums: Array, n: int, e: int, group: int) -> None:
-    """Add those of pair[1] against pair[0] from `begin` to `end` to sums[n, e, group].
+def of_estimate(
+    given: Array, at: int, begin: int, end: int, onto: bool, threshold: float, sums: Array, n: int, e: int, group: int
+) -> None:
+    """Add those of given[at] against given[0] from `begin` to `end` to sums[n, e, group].
 
-    Rows and places are given as numbers, not as views: taking a view costs as much as the sums of a small column.
+    If it goes `onto` the truth, it is the difference to it. Rows and places are given as numbers, not as views: taking
+    a view costs as much as the sums of a small column.
     """
     aligned, released, counted = np.int64(0), np.int64(0), np.int64(0)
     error = dot = ee = 0.0
     for k in range(begin, end):
-        g, estimate = np.float64(pair[0, k]), np.float64(pair[1, k])
+        g, estimate = np.float64(given[0, k]), np.float64(given[at, k])
+        if onto:
+            estimate += g
         product = g * estimate
-        if pair.itemsize == 4:  # a product of two float32 numbers is never too small for float64
+        if given.itemsize == 4:  # products of float32 numbers and of their sums are never too small for float64
             aligned += product > 0.0
         else:
             aligned += ((g > 0.0) & (estimate > 0.0)) | ((g < 0.0) & (estimate < 0.0))
@@ -56,10 +61,11 @@ def of_estimate(pair: Array, begin: int, end: int, threshold: float, sums: Array
 
 @kernel
 def add(
-    pair: Array, begin: int, end: int, threshold: float, truth: Array, estimates: Array, n: int, e: int, group: int
-) -> None:
-    """Of gradient number e: 0 is the truth, in pair[0]; the others come by in pair[1]."""
+    given: Array, at: int, begin: int, end: int, onto: bool, threshold: float,
+    truth: Array, estimates: Array, n: int, e: int, group: int,
+) -> None:  # fmt: skip
+    """Of gradient number e, in given[at]: 0 is the truth, in given[0]."""
     if e == 0:
-        of_truth(pair, begin, end, truth, n, group)
+        of_truth(given, begin, end, truth, n, group)
     else:
-        of_estimate(pair, begin, end, threshold, estimates, n, e - 1, group)
+        of_estimate(given, at, begin, end, onto, threshold, estimates, n, e - 1, group)

@@ -9,7 +9,7 @@ class BPTT(FastForm):
 
     def credits(self, run: Run, windows: list[int | None]) -> list[Credit | Gradients]:
         """One pass back."""
-        return [run.adjoint(run.shape[1])] * len(windows)
+        return [run.truth] * len(windows)
 
 
 FAST = {"bptt": BPTT()}

@@ -68,7 +68,7 @@ def add_gram(
                 column.credit_of_features(a[d], True, laterals, n, j, f_turned, second)
                 add_layer(second, of_second[n, j], product, out[n, d])
                 np.dot(B[n, j].T, second, first)
-                column.mask(first.reshape(-1), z_turned.reshape(-1), W * T)
+                column.mask(first, z_turned)
                 add_layer(first, of_first[n, j], product, out[n, d])
 
 

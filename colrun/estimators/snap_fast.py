@@ -147,7 +147,7 @@ def follow(
         column.turn(z[i], z_turned)
         column.credit_of_features(gates, True, laterals, n, i, f_turned, credit)
         np.dot(B[i].T, credit, first[i])
-        column.mask(first[i].reshape(-1), z_turned.reshape(-1), W * T)
+        column.mask(first[i], z_turned)
 
 
 FAST = {"snap": SnAp()}

@@ -18,7 +18,7 @@ def test_json_holds_every_figure() -> None:
     assert 0 < found["share_of_peak"] < 1
     assert found["networks_per_second"] * found["engine_seconds_per_network"] == pytest.approx(1)
     assert set(found["stages_seconds_per_network"]) == {
-        *("masks", "forward and Jacobian", "credits", "gradients and metrics")
+        *("drawing", "forward and Jacobian", "credits", "gradients and metrics")
     }
 
 
