@@ -64,6 +64,22 @@ def multiply(J: Array, A: Array, out: Array) -> None:
 
 
 @kernel
+def scale_of(norm: float, square: float, c: float, gram: Array, shares: Array, t: int) -> tuple[float, float, float]:
+    """1/p1, p1 and ‖u(t)‖², from ‖J A‖², ‖u(t-1)‖², c p2 and the inner products of i(t) with those before; `shares`,
+    of the inputs in u, move on."""
+    p1 = p1_inverse = norm * 0.0
+    if norm != 0.0 and square != 0.0:
+        p1 = (norm / square) ** 0.25
+        p1_inverse = (square / norm) ** 0.25
+    cross = norm * 0.0
+    for u in range(t):
+        shares[u] *= p1
+        cross += shares[u] * gram[u]
+    shares[t] = c
+    return p1_inverse, p1, max(p1 * p1 * square + c * (2.0 * cross + c * gram[t]), norm * 0.0)
+
+
+@kernel
 def follow(J: Array, on_loss: Array, D: Array, gram: Array, signs: Array, A: Array, moved: Array, out: Array) -> None:
     """c̃ (draws, T, rows) of one matrix."""
     T, P, rows = D.shape
@@ -89,18 +105,7 @@ def follow(J: Array, on_loss: Array, D: Array, gram: Array, signs: Array, A: Arr
                 row = moved[q, here]
                 for n in range(rows):
                     norm += row[n] * row[n]
-            p1 = p1_inverse = norm * 0.0
-            if norm != 0.0 and square[d] != 0.0:
-                p1 = (norm / square[d]) ** 0.25
-                p1_inverse = (square[d] / norm) ** 0.25
-            cross = norm * 0.0
-            for u in range(t):
-                shares[d, u] *= p1
-                cross += shares[d, u] * gram[t, u]
-            c = weight[d, t]
-            square[d] = max(p1 * p1 * square[d] + c * (2.0 * cross + c * gram[t, t]), norm * 0.0)
-            shares[d, t] = c
-            decay[d, t] = p1
+            p1_inverse, decay[d, t], square[d] = scale_of(norm, square[d], weight[d, t], gram[t], shares[d], t)
             gain = out[d, t]
             gain[:] = 0.0
             for q in range(Q):
@@ -159,24 +164,56 @@ def layers(
 
 @kernel
 def rows(J: Array, on_loss: Array, by: Array, gram: Array, signs: Array, out: Array) -> None:
-    """The rows of gates: ∂s/∂a or ∂s/∂r as `by`, inner products (N, G·C, T, T), signs and out (N, G·C, draws, T)."""
+    """The rows of gates: ∂s/∂a or ∂s/∂r as `by`, inner products (N, G·C, T, T), signs and out (N, G·C, draws, T).
+
+    As `follow` with one row to a matrix, of all matrices at once: A is (Q, G·C·draws).
+    """
     N, T, S, G, C = by.shape
     Q, draws = on_loss.shape[2], signs.shape[2]
-    A, moved, found = np.empty((Q, draws), by.dtype), np.empty((Q, draws), by.dtype), np.empty((draws, T, 1), by.dtype)
-    D = np.zeros((T, S * C, 1), by.dtype)
+    K = G * C * draws
+    A, moved = np.empty((Q, K), by.dtype), np.empty((Q, K), by.dtype)
+    weight, inverse = np.empty((T, K), by.dtype), np.empty((T, K), by.dtype)  # c p2 and c/p2
+    gain, decay = np.empty((T, K), by.dtype), np.empty((T, K), by.dtype)
+    square, norm, p1_inverse = np.empty(K, by.dtype), np.empty(K, by.dtype), np.empty(K, by.dtype)
+    shares = np.empty((K, T), by.dtype)
     for n in range(N):
         for row in range(G * C):
             g, i = row // C, row % C
             for t in range(T):
+                of_D = by[n, 0, 0, 0, 0] * 0.0
                 for k in range(S):
-                    D[t, k * C + i, 0] = by[n, t, k, g, i]
-            follow(J[n], on_loss[n], D, gram[n, row], signs[n, row], A, moved, found)
-            for d in range(draws):
-                for t in range(T):
-                    out[n, row, d, t] = found[d, t, 0]
+                    of_D += by[n, t, k, g, i] * by[n, t, k, g, i]
+                p2, p2_inverse = balanced(math.sqrt(of_D), math.sqrt(gram[n, row, t, t]))
+                for d in range(draws):
+                    sign = signs[n, row, d, t]
+                    weight[t, row * draws + d], inverse[t, row * draws + d] = sign * p2, sign * p2_inverse
+        A[:], square[:], shares[:], gain[:] = 0.0, 0.0, 0.0, 0.0
+        for t in range(T):
+            multiply(J[n, t], A, moved)
+            norm[:] = 0.0
+            for q in range(Q):
+                for c in range(K):
+                    norm[c] += moved[q, c] * moved[q, c]
+            for c in range(K):
+                grown = scale_of(norm[c], square[c], weight[t, c], gram[n, c // draws, t], shares[c], t)
+                p1_inverse[c], decay[t, c], square[c] = grown
+            for q in range(Q):
+                loss = on_loss[n, t, q]
+                for c in range(K):
+                    A[q, c] = p1_inverse[c] * moved[q, c]
+                if q < S * C:
+                    for c in range(q % C * draws, K, C * draws):
+                        local = by[n, t, q // C, c // (C * draws), q % C]
+                        for d in range(c, c + draws):
+                            A[q, d] = p1_inverse[d] * moved[q, d] + inverse[t, d] * local
+                for c in range(K):
+                    gain[t, c] += loss * A[q, c]
+        for t in range(T - 2, -1, -1):
+            for c in range(K):
+                gain[t, c] += decay[t + 1, c] * gain[t + 1, c]
+        for c in range(K):
             for t in range(T):
-                for k in range(S):
-                    D[t, k * C + i, 0] = 0.0
+                out[n, c // draws, c % draws, t] = gain[t, c] * weight[t, c]
 
 
 FAST = {"kf-rtrl": KFRTRL()}
