@@ -85,7 +85,11 @@ def _warn_of_estimators(folder: Path, table: pa.Table) -> None:
     """Sweeps do not mix rows of two sources of a plug-in; a process that still ran with the old one may have."""
     if "plugin" not in table.column_names:
         return
-    known = table.filter(pa.compute.is_valid(table["plugin"])).group_by(["estimator", "plugin"]).aggregate([])
+    known = (
+        table.filter(pa.compute.is_valid(table["plugin"]))
+        .group_by(["estimator", "plugin"], use_threads=False)
+        .aggregate([])
+    )
     names = known["estimator"].to_pylist()
     for name in sorted({name for name in names if names.count(name) > 1}):
         warnings.warn(
@@ -94,7 +98,11 @@ def _warn_of_estimators(folder: Path, table: pa.Table) -> None:
             StaleRowsWarning,
             2,
         )
-    own = table.filter(pa.compute.is_null(table["plugin"])).group_by(["estimator", "estimator_numerics"]).aggregate([])
+    own = (
+        table.filter(pa.compute.is_null(table["plugin"]))
+        .group_by(["estimator", "estimator_numerics"], use_threads=False)
+        .aggregate([])
+    )
     for name, numerics in sorted(zip(own["estimator"].to_pylist(), own["estimator_numerics"].to_pylist(), strict=True)):
         if name in ESTIMATORS and numerics != ESTIMATORS[name].numerics:
             warnings.warn(

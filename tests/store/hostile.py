@@ -180,7 +180,7 @@ class Hostile:
             ("merge", results, "--out", out),
             ("sweep", self.toml, "-j", 1, "--out", results, "-q", "--dry-run"),
             ("sweep", self.toml, "-j", 1, "--out", results, "-q"),
-            ("show", "0", "--results", results),
+            ("show", "0123456789abcdef.3", "--results", results),
         ]
         yield from self.dice.sample(every, 2)
 
