@@ -28,17 +28,16 @@ class Links:
         known = _distinct([links, *of_R.values()])
         links = torch.cat([links, known[~torch.isin(known, links)]])
         self.to, self.source = links // C, links % C
-        place = self.place().flatten()
-        self.at = {name: place[pairs_of] for name, pairs_of in (of_U | of_R).items()}
+        self.sorted, self.order = links.sort()
+        self.at = {name: self.number(found // C, found % C) for name, found in (of_U | of_R).items()}
         """The link of every listed weight."""
         self.unit = {name: network.places[name].source % W for name in of_U}
 
-    def place(self) -> Tensor:
-        """The number of the link from one column to another, (to, source); that after the last where there is none."""
-        C, number = self.network.columns, len(self.to)
-        found = torch.full((C, C), number)
-        found[self.to, self.source] = torch.arange(number)
-        return found
+    def number(self, to: Tensor, source: Tensor) -> Tensor:
+        """Of the link from one column to another; that after the last where there is none. Both broadcast."""
+        wanted = to * self.network.columns + source
+        at = torch.searchsorted(self.sorted, wanted).clamp(max=len(self.sorted) - 1)
+        return torch.where(self.sorted[at] == wanted, self.order[at], len(self.sorted))
 
     def _pairs(self, kind: str) -> dict[str, Tensor]:
         network = self.network

@@ -21,6 +21,7 @@ WINDOWS = {"snap": (1, 2)}
 NAMES = {
     family: [f"{family}-{k}" for k in WINDOWS.get(family, (4, 8, 16))] if entry.windowed else [family]
     for family, entry in ESTIMATORS.items()
+    if not entry.only_learns
 }
 
 

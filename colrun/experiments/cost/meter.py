@@ -45,7 +45,7 @@ COPIES = _names(
     "scatter scatter_ index_copy index_copy_ index_fill index_fill_ select_scatter slice_scatter diagonal_scatter "
     "select_backward slice_backward diagonal_backward diag_embed tril triu constant_pad_nd zeros ones full new_zeros "
     "new_ones new_full zeros_like ones_like full_like fill fill_ zero_ eye arange linspace scalar_tensor "
-    "lift_fresh_copy"
+    "lift_fresh_copy searchsorted"
 )
 FREE = _names(
     "_unsafe_view _reshape_alias lift_fresh detach_ unsqueeze_ squeeze_ t_ transpose_ empty empty_like empty_strided "
