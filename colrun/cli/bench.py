@@ -46,8 +46,9 @@ def command(no_plain: bool, no_growth: bool, as_json: bool, **shape: Any) -> Non
     architecture = Architecture.of(
         shape["cell"], shape["columns"], shape["width"], shape["lateral"], reading=shape["reading"]
     )
-    if shape["steps"] < 1:
-        raise InvalidValueError(f"steps is {shape['steps']}; it must be a whole number, 1 or more.")
+    for name in ("steps", "width"):
+        if shape[name] < 1:
+            raise InvalidValueError(f"{name} is {shape[name]}; it must be a whole number, 1 or more.")
     found = measure_all(
         architecture, names, check_step_size(shape["step_size"]), shape["steps"], shape["dtype"],
         plain=not no_plain, growth=not no_growth,

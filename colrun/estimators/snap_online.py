@@ -18,7 +18,7 @@ from colrun.estimators.reach import FIRST, ROWS, U, tracked
 from colrun.networks.base import Gradients, Theta
 from colrun.networks.cells.base import Partials
 from colrun.networks.columnar import Layered
-from colrun.networks.links import Links
+from colrun.networks.links import Links, Numbers
 from colrun.networks.listed import ListedNetwork
 from colrun.readout import Readout, error_tangent, w_tangent
 
@@ -28,12 +28,12 @@ SECOND = ("B", "c")
 class Group:
     """One group of one column: which states it tracks. Its weights are one row of numbers."""
 
-    def __init__(self, reached: Tensor, reached_w: Tensor, links: Links, spans: dict[str, slice]) -> None:
+    def __init__(self, reached: Tensor, reached_w: Tensor, numbers: Numbers, spans: dict[str, slice]) -> None:
         self.spans = spans
         self.sizes = [span.stop - span.start for span in spans.values()]
         self.reached = reached
         """The states that it tracks."""
-        self.within = links.number(reached.unsqueeze(1), reached)
+        self.within = numbers.of(reached.unsqueeze(1), reached)
         self.reached_w = reached_w
         self.place_in_w = torch.searchsorted(reached_w, reached)
 
@@ -65,8 +65,8 @@ class Group:
 class Rows:
     """Rows B_i[r], c_i[r], R of them, that track n states each."""
 
-    def __init__(self, column: Tensor, unit: Tensor, reached: Tensor, every: Tensor | None, links: Links) -> None:
-        self.column, self.unit, self.reached, self.links = column, unit, reached, links
+    def __init__(self, column: Tensor, unit: Tensor, reached: Tensor, every: Tensor | None, numbers: Numbers) -> None:
+        self.column, self.unit, self.reached, self.numbers = column, unit, reached, numbers
         self.every = every
         """Of w, where it is not those of the states."""
 
@@ -83,7 +83,7 @@ class Rows:
         """M (R, n, S, W+1) forward one step; by_features (links of features + 1, S, W) ends with zeros."""
         R, n, S, m = M.shape
         # Links are looked up anew at every step: kept, they would be larger than M.
-        number, to = self.links.number, self.reached
+        number, to = self.numbers.of, self.reached
         J = by_states[number(to.unsqueeze(2), to.unsqueeze(1))].transpose(2, 3)
         entered = number(to, self.column.unsqueeze(1)).clamp(max=len(by_features) - 1)
         awake = at.f[self.column, self.unit] > 0
@@ -114,6 +114,7 @@ class Pattern:
     def __init__(self, listed: ListedNetwork, order: int, readout_weights: int) -> None:
         whole = listed.whole
         self.links = Links(listed)
+        numbers = self.links.numbers()
         masks = {name: mask.numpy() for name, mask in whole.masks.items()}
         (sets,) = map(torch.from_numpy, tracked(whole.architecture, masks, [order]))
         spans = column_spans(listed)
@@ -125,9 +126,9 @@ class Pattern:
             for i in columns:
                 reached = sets[group, i].nonzero().squeeze(1)
                 of_column = {name: spans[name][i] for name in names}
-                found.append(Group(reached, reached if every is None else every, self.links, of_column))
+                found.append(Group(reached, reached if every is None else every, numbers, of_column))
         self.of_gates, self.of_first = by_group[U], by_group[FIRST]
-        self.rows = rows_by_size(sets[ROWS:], every, self.links)
+        self.rows = rows_by_size(sets[ROWS:], every, numbers)
         source, to = self.links.source[: self.links.of_features], self.links.to[: self.links.of_features]
         self.entering = [(source == i).nonzero().squeeze(1) for i in columns]
         """The links by which features of a column enter states, and the places of those among the states reached."""
@@ -142,14 +143,14 @@ class Pattern:
         return [*self.of_gates, *self.of_first, *self.rows]
 
 
-def rows_by_size(sets: Tensor, every: Tensor | None, links: Links) -> list[Rows]:
+def rows_by_size(sets: Tensor, every: Tensor | None, numbers: Numbers) -> list[Rows]:
     """From the sets (W, C, C) of all rows; a row always tracks its own column's state."""
     sizes = sets.sum(-1)
     found = []
     for size in np.unique(sizes.numpy()):
         unit, column = (sizes == int(size)).nonzero().unbind(1)
         reached = sets[unit, column].nonzero()[:, 1].clone().reshape(len(unit), int(size))
-        found.append(Rows(column, unit, reached, every, links))
+        found.append(Rows(column, unit, reached, every, numbers))
     return found
 
 

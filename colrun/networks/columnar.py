@@ -62,22 +62,22 @@ class ColumnarNetwork(CellNetwork):
         if not self.architecture.width:
             none = column_input[..., :0]
             a = [(theta[f"V.{gate}"] * column_input).sum(-1) for gate in self.gates]
-            return Layered(none, none, none, none, column_input, *self.gated(theta, a, s_tm1, stop_lateral))
+            return Layered(none, none, none, none, column_input, *self.gated(theta, a, h_tm1, s_tm1, stop_lateral))
         first = torch.einsum("cwk,...ck->...cw", theta["A"], column_input) + theta["b"]
         z_t = torch.relu(first)
         second = torch.einsum("cwv,...cv->...cw", theta["B"], z_t) + theta["c"]
         f_t = torch.relu(second)
         a = [self.from_features(theta, gate, f_t, stop_lateral) for gate in self.gates]
-        return Layered(column_input, first, z_t, second, f_t, *self.gated(theta, a, s_tm1, stop_lateral))
+        return Layered(column_input, first, z_t, second, f_t, *self.gated(theta, a, h_tm1, s_tm1, stop_lateral))
 
     def gated(
-        self, theta: dict[str, Tensor], by_gate: list[Tensor], s_tm1: Tensor, stop_lateral: bool
+        self, theta: dict[str, Tensor], by_gate: list[Tensor], h_tm1: Tensor, s_tm1: Tensor, stop_lateral: bool
     ) -> tuple[Tensor, Tensor, Tensor]:
         """What each gate sees of the features and of the states, and s(t)."""
         a, r = [], []
         for gate, a_gate in zip(self.gates, by_gate, strict=True):
             a.append(a_gate + theta[f"q.{gate}"] if f"q.{gate}" in theta else a_gate)
-            recurrent, h_tm1 = self.architecture.recurrent, s_tm1[..., 0, :]
+            recurrent = self.architecture.recurrent
             r.append(self.from_states(theta, gate, h_tm1, stop_lateral) if recurrent else torch.zeros_like(a_gate))
         a_t, r_t = torch.stack(a, -2), torch.stack(r, -2)
         return a_t, r_t, get_cell(self.architecture.cell).update(a_t, r_t, s_tm1)

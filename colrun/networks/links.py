@@ -1,5 +1,7 @@
 """Which columns act on which in one step, as a list, and how strongly: Jacobians of a step without work on zeros."""
 
+from typing import NamedTuple
+
 import numpy as np
 import torch
 from torch import Tensor
@@ -9,6 +11,21 @@ from colrun.networks.cells import get_cell
 from colrun.networks.cells.base import Partials
 from colrun.networks.columnar import Layered
 from colrun.networks.listed import ListedNetwork
+
+
+class Numbers(NamedTuple):
+    """Looks up links by their ends, in a list as long as there are links."""
+
+    columns: int
+    pairs: Tensor
+    """to·C + source, sorted"""
+    order: Tensor
+
+    def of(self, to: Tensor, source: Tensor) -> Tensor:
+        """The number of a link; that after the last where there is none. Both broadcast."""
+        wanted = to * self.columns + source
+        at = torch.searchsorted(self.pairs, wanted).clamp(max=len(self.pairs) - 1)
+        return torch.where(self.pairs[at] == wanted, self.order[at], len(self.pairs))
 
 
 class Links:
@@ -28,16 +45,13 @@ class Links:
         known = _distinct([links, *of_R.values()])
         links = torch.cat([links, known[~torch.isin(known, links)]])
         self.to, self.source = links // C, links % C
-        self.sorted, self.order = links.sort()
-        self.at = {name: self.number(found // C, found % C) for name, found in (of_U | of_R).items()}
+        numbers = self.numbers()
+        self.at = {name: numbers.of(found // C, found % C) for name, found in (of_U | of_R).items()}
         """The link of every listed weight."""
         self.unit = {name: network.places[name].source % W for name in of_U}
 
-    def number(self, to: Tensor, source: Tensor) -> Tensor:
-        """Of the link from one column to another; that after the last where there is none. Both broadcast."""
-        wanted = to * self.network.columns + source
-        at = torch.searchsorted(self.sorted, wanted).clamp(max=len(self.sorted) - 1)
-        return torch.where(self.sorted[at] == wanted, self.order[at], len(self.sorted))
+    def numbers(self) -> "Numbers":
+        return Numbers(self.network.columns, *(self.to * self.network.columns + self.source).sort())
 
     def _pairs(self, kind: str) -> dict[str, Tensor]:
         network = self.network

@@ -68,18 +68,27 @@ def describe(results: Path, name: str) -> Described:
     last = runs[0]
     options = {key: value for key, value in last["options"].items() if key != "seeds"} | {"name": name}
     recorded = tomllib.loads(last["sweep_file"]).get("name")
-    own_file = Path(str(last.get("sweep_path", "")))
-    if not own_file.resolve().is_relative_to(Path.cwd()):  # results may be a stranger's: it is not opened elsewhere
-        own_file = Path()
-    for path, called in ((own_file, recorded), (sweep_names().get(name), name)):
-        if path is None or not is_file(Path(path)):
-            continue
-        content, text = read_content(Path(path))
-        if content["name"] == (called or Path(path).stem):
+    for path, called in _files(last, name, recorded):
+        content, text = read_content(path)
+        if content["name"] == (called or path.stem):
             own = {} if content["name"] == name else options
             return Described(content, str(path), text, own, _options(runs, text))
     text = last["sweep_file"]
     return Described(tomllib.loads(text), f"{last['file']} (sweep_file)", text, options, _options(runs, text))
+
+
+def _files(run: Mapping[str, Any], name: str, recorded: str | None) -> Iterator[tuple[Path, str | None]]:
+    """Where a sweep may stand as it is now, and what it must be called there.
+
+    Results may be a stranger's: the file that they name is opened in the working folder alone, or where it is one of
+    those that colrun knows by name.
+    """
+    listed, own = sweep_names().get(name), Path(str(run.get("sweep_path", "")))
+    if is_file(own):
+        if own == listed or own.resolve().is_relative_to(Path.cwd()):
+            yield own, recorded
+    elif listed is not None:
+        yield listed, name
 
 
 def stored_sweep(results: Path, name: str, values: Mapping[str, Any]) -> Sweep:

@@ -237,7 +237,7 @@ def _seeds(given: dict[str, Any]) -> Seeds:
     if "seeds" not in given:
         raise InvalidValueError('seeds is missing; give a half-open range such as seeds = "0:100".')
     value = given["seeds"]
-    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < MOST:
+    if isinstance(value, int) and not isinstance(value, bool) and 0 < value < MOST:
         raise InvalidValueError(
             f'seeds is {value}, which could be one seed or that many; write "0:{value}" for {value} networks, or '
             f"[{value}] for that seed alone."

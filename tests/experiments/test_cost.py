@@ -51,8 +51,8 @@ def test_memory_of_further_estimators_by_hand() -> None:
     assert row("nobacktrack")["memory"] - row("uoro")["memory"] in range(8 * C + 1)
     links, listed = 8 * 2 * C, 8 * C  # ends of each link; the link of each R
     one = row("snap-1")["memory"]
-    rows, pairs_of_columns = 8 * 3 * C * W, 8 * C * C  # column, unit and state of each; the link of each pair
-    rest = one - 4 * (theta + C) - links - listed - rows - pairs_of_columns
+    rows, numbers = 8 * 3 * C * W, 8 * 2 * C  # column, unit and state of each; the links once more, sorted
+    rest = one - 4 * (theta + C) - links - listed - rows - numbers
     assert rest in range(8 * C * 10 + 1)  # all but M is a few indices for each column
     pairs = C * C * W * 2 + C * C * 2 + C * (inputs + 2) + C * (W + 1) + C * W + C  # each A, then each u
     rows_of = 8 * (C * W + C)

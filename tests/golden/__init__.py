@@ -57,6 +57,18 @@ SWEEPS: dict[str, dict[str, Any]] = {
         "reading": ["text", "release"],
         "network": ["columnar", "dense-rnn"],
     },
+    "learning": {
+        "name": "golden",
+        "dtype": "float64",
+        "experiment": "learning",
+        "seeds": "0:2",
+        "estimators": ["tbptt-2", "tbptt-3", "frozen"],
+        "task": "add-1-3",
+        "columns": 3,
+        "steps": 40,
+        "lateral": ["0%", "dense"],
+        "theta_step_size": ["none", 0.01],
+    },
     "decay": {
         **SMALL,
         "experiment": "decay",
