@@ -48,8 +48,8 @@ def command(
 
     \b
     Examples:
-      colrun job rnn-alignment db2261b44b8bfafb.17
-      colrun job rnn-alignment db2261b44b8bfafb.0:50 91be22d01f4a0c37
+      colrun job rnn-alignment 40655913030cb658.17
+      colrun job rnn-alignment 40655913030cb658.0:50 91be22d01f4a0c37
       colrun job rnn-alignment --list --seconds 600
     Exit codes: 0 done, 1 some jobs failed or the disk is full, 2 bad input, 128 + n stopped by signal n (130 SIGINT,
     143 SIGTERM, 138 SIGUSR1); what is done is then kept.

@@ -42,11 +42,11 @@ def command(job: str, results: Path) -> None:
 
     What is not in the results folder is looked for among the kept rows.
 
-    JOB is as in the column `job`: config and seed, such as db2261b44b8bfafb.17. A beginning is enough if it is unique.
+    JOB is as in the column `job`: config and seed, such as 40655913030cb658.17. A beginning is enough if it is unique.
 
     \b
     Example:
-      colrun show db2261b44b8bfafb.17
+      colrun show 40655913030cb658.17
     """
     from colrun.store.find import find_job
 
