@@ -81,4 +81,4 @@ def test_every_figure_is_drawn_from_them(tmp_path: Path, monkeypatch: pytest.Mon
     result = command("plot", "--out", "figures")
     assert result.exit_code == 0, result.output
     drawn = {path.stem for path in Path("figures").iterdir()}
-    assert drawn == set(known_figures()) - {"demo"}
+    assert drawn == set(known_figures()) - {"demo", "learning"}

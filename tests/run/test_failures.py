@@ -64,7 +64,10 @@ def test_the_rest_completes_and_the_traceback_is_kept(tmp_path: Path, workers: i
     assert (folder / "_runs" / f"{kept['run']}.json").is_file()
 
 
-def test_status_counts_failures_of_options_that_are_not_repeated(tmp_path: Path) -> None:
+def test_status_counts_failures_of_options_that_are_not_repeated(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     path, out = write(tmp_path, {**HUGE, "hidden": 3}), tmp_path / "out"
     colrun("sweep", path, "-j", 1, "--results", out, "--hidden", "3,1000000")
     said = colrun("status", "fading", "--results", out)

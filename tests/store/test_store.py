@@ -23,7 +23,7 @@ def by_pandas(folder: Path) -> pd.DataFrame:
 
 
 def by_load(folder: Path) -> pd.DataFrame:
-    return package.load(folder).sort_values(["job", "estimator"]).reset_index(drop=True)
+    return package.load(folder).drop(columns="name").sort_values(["job", "estimator"]).reset_index(drop=True)
 
 
 def test_load_and_pandas_give_every_row_once_compacted_or_not(paths: Paths) -> None:

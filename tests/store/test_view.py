@@ -80,7 +80,7 @@ def test_rows_of_another_numerics_version_are_not_mixed_in(monkeypatch: pytest.M
     assert colrun("sweep", "tiny", "-j", 1, "-q", "--out", "new", "--seeds", "0:2").exit_code == 0
     rows = where_rows("new", "tiny")
     assert rows is not None
-    with pytest.warns(UserWarning, match="numerics version 3"):
+    with pytest.warns(UserWarning, match="numerics version 4"):
         frame = rows.load()
     assert set(frame["numerics"]) == {99}
     assert set(frame["source"]) == {"local"}

@@ -32,9 +32,9 @@ ALL = [
     *("tbptt-block-5", "tbptt-block-20", "tbptt-block-40"),
     "master-user",
     "master-user-groups",
-    *("snap-1", "snap-2", "rflo", "rflo-symmetric", "uoro", "nobacktrack", "kf-rtrl"),
+    *("snap-1@v2", "snap-2@v2", "rflo", "rflo-symmetric", "uoro", "nobacktrack", "kf-rtrl"),
 ]
-SEEDS = {"demo": "0:30", "cost": "0"}
+SEEDS = {"demo": "0:30", "cost": "0", "learning": "0:40"}
 TABLE: dict[str, tuple[int, list[str] | None]] = {
     "rnn-alignment": (2 * 11 * 100, ["master-user", *SLIDING, *BLOCKS]),
     "meta-alignment": (2 * 11 * 100, ["master-user", *META, *META_BLOCKS]),
@@ -47,6 +47,7 @@ TABLE: dict[str, tuple[int, list[str] | None]] = {
     "grouping": (2 * (11 + 1) * 100, None),
     "cost": (5 + 3 + 3 * 2 + 4 + 3, ALL),
     "estimators": (2 * 11 * 100, ALL),
+    "learning": (3 * 2 * 6 * 40, None),
     "demo": (6 * 30, ["master-user", "tbptt-1", "tbptt-5", "tbptt-20", "tbptt-40"]),
 }
 
