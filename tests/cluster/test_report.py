@@ -1,6 +1,7 @@
 """The report in a real browser: no error, no request, choices, pointer, keyboard, phone, dark and light."""
 
 import os
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -208,10 +209,10 @@ def own_report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     few = ["--estimators", "faded", "--seeds", "0:3", "--lateral", "0%,1%", "--reading", "text"]
     assert colrun("sweep", "rnn-alignment", *asked, *few).exit_code == 0
     path = folder / "report.html"
-    (folder / "kept").mkdir()
-    (folder / "kept" / "rnn-alignment").symlink_to(ROOT / "results" / "paper" / "rnn-alignment")
+    kept = folder / "kept" / "results" / "paper"
+    shutil.copytree(ROOT / "results" / "paper" / "rnn-alignment", kept / "rnn-alignment")
     with pytest.MonkeyPatch.context() as patch:  # of the kept results those of one sweep
-        patch.setattr("colrun.store.kept.kept_folders", lambda: [folder / "kept"])
+        patch.setattr("colrun.store.kept.kept_folders", lambda: [kept])
         result = colrun("report", "--results", folder / "results", "-o", path)
     assert result.exit_code == 0, result.output
     return path
